@@ -1,0 +1,1 @@
+"""One module per outside thing; each turns what it read into facts and nothing else. Imports ranking only."""
