@@ -52,10 +52,10 @@ FailureKind = Literal[
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """What all records share: frozen, keyword-only, strict, camel-cased on the wire."""
+    """What all records share: frozen, strict, camel-cased on the wire."""
 
 
-class Failure(Record, frozen=True):
+class Failure(Record, frozen=True, kw_only=True):
     """Why a source gave no answer: a closed kind, what it said (redacted), and the host that was asked."""
 
     kind: FailureKind
@@ -63,7 +63,7 @@ class Failure(Record, frozen=True):
     host: str | None = None
 
 
-class Repository(Record, frozen=True):
+class Repository(Record, frozen=True, kw_only=True):
     """Which repository, which of its remotes and why that one, and what is known of its default branch."""
 
     name: str
@@ -75,7 +75,7 @@ class Repository(Record, frozen=True):
     default_branch_state: Literal["remote", "host-api", "cached", "none", "failed", "not-asked"] = "not-asked"
 
 
-class Branch(Record, frozen=True, gc=False):
+class Branch(Record, frozen=True, kw_only=True, gc=False):
     """One branch by its three tips: advertised by the remote, in the remote-tracking ref, in the local head.
 
     All three null: listed, and nothing more is known (a recorded list of names).
@@ -90,7 +90,7 @@ class Branch(Record, frozen=True, gc=False):
     protected: bool | None = None
 
 
-class Tag(Record, frozen=True):
+class Tag(Record, frozen=True, kw_only=True):
     """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked."""
 
     name: str
@@ -99,7 +99,7 @@ class Tag(Record, frozen=True):
     branches: tuple[str, ...] | None = None
 
 
-class RefListing(Record, frozen=True):
+class RefListing(Record, frozen=True, kw_only=True):
     """Branches and tags, who gave them, and whether they are all; the failure where the remote gave none."""
 
     provenance: Provenance
@@ -110,7 +110,7 @@ class RefListing(Record, frozen=True):
     failure: Failure | None = None
 
 
-class IssueField(Record, frozen=True):
+class IssueField(Record, frozen=True, kw_only=True):
     """One field that was looked for on the issue, and what became of that."""
 
     name: str
@@ -118,7 +118,7 @@ class IssueField(Record, frozen=True):
     state: Literal["values", "empty", "not-delivered", "not-visible", "failed", "not-asked"]
 
 
-class IssueVersion(Record, frozen=True):
+class IssueVersion(Record, frozen=True, kw_only=True):
     """One version named by the issue; `role` null: by its field's well-known name."""
 
     name: str
@@ -131,7 +131,7 @@ class IssueVersion(Record, frozen=True):
     release_date: str | None = None
 
 
-class IssueLink(Record, frozen=True):
+class IssueLink(Record, frozen=True, kw_only=True):
     """One link of the issue. `depth`: 1 for its own, more for a parent's parent."""
 
     kind: Literal["parent", "epic", "release", "pull-request", "clones", "blocks", "relates", "other"]
@@ -146,7 +146,7 @@ class IssueLink(Record, frozen=True):
     base_branch: str | None = None
 
 
-class Issue(Record, frozen=True):
+class Issue(Record, frozen=True, kw_only=True):
     """The work item's facts; `read` says whether it could be read at all."""
 
     key: str
@@ -159,7 +159,7 @@ class Issue(Record, frozen=True):
     links: tuple[IssueLink, ...] = ()
 
 
-class RecentChoice(Record, frozen=True):
+class RecentChoice(Record, frozen=True, kw_only=True):
     """A base that a person chose for this project before."""
 
     branch: str
@@ -167,7 +167,7 @@ class RecentChoice(Record, frozen=True):
     count: Annotated[int, Meta(ge=1)] = 1
 
 
-class Backtest(Record, frozen=True):
+class Backtest(Record, frozen=True, kw_only=True):
     """How the ranker did on this repository's own history: counts of questions, and the day."""
 
     asked: Annotated[int, Meta(ge=0)]
@@ -177,7 +177,7 @@ class Backtest(Record, frozen=True):
     at: Instant
 
 
-class Settings(Record, frozen=True):
+class Settings(Record, frozen=True, kw_only=True):
     """What the user may set; the defaults are DESIGN.md's."""
 
     multiple_versions: Literal["ambiguous", "lowest", "highest", "development"] = "ambiguous"
@@ -190,7 +190,7 @@ class Settings(Record, frozen=True):
     work_prefixes: tuple[str, ...] | None = None
 
 
-class Facts(Record, frozen=True):
+class Facts(Record, frozen=True, kw_only=True):
     """The bundle: everything that one ranking may look at, and the moment at which it was gathered."""
 
     schema: Literal["base-branch/bundle@1"]
@@ -203,14 +203,14 @@ class Facts(Record, frozen=True):
     settings: Settings = Settings()
 
 
-class Evidence(Record, frozen=True):
+class Evidence(Record, frozen=True, kw_only=True):
     """One reason. `detail` begins with its points: `+100: fixVersions 8.4.0 is this branch's version`."""
 
     kind: EvidenceKind
     detail: Annotated[str, Meta(pattern=r"^[+-]\d+: ")]
 
 
-class Candidate(Record, frozen=True):
+class Candidate(Record, frozen=True, kw_only=True):
     """A branch with its score (the sum of its evidence's points) and the refs that hold it in this clone."""
 
     branch: str
@@ -219,14 +219,14 @@ class Candidate(Record, frozen=True):
     evidence: tuple[Evidence, ...]
 
 
-class Convention(Record, frozen=True):
+class Convention(Record, frozen=True, kw_only=True):
     """The dominant template of release-branch names, and how many branches stand under it."""
 
     template: str
     members: int
 
 
-class AskedOnIssue(Record, frozen=True):
+class AskedOnIssue(Record, frozen=True, kw_only=True):
     """The one comment that asked on the issue."""
 
     target: str
@@ -234,7 +234,7 @@ class AskedOnIssue(Record, frozen=True):
     at: Instant
 
 
-class Ranking(Record, frozen=True):
+class Ranking(Record, frozen=True, kw_only=True):
     """The evidence record of DESIGN.md: what a run's state file keeps, and no other key."""
 
     ref_provenance: Provenance
