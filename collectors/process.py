@@ -1,0 +1,157 @@
+"""Every child process of this program: argv, environment, deadline, process group, decoding.
+
+git is started here and nowhere else. What a run printed is returned, never interpreted.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from collectors.errors import SetupError
+
+# Of the caller's GIT_* variables only these reach git: they say where the repository is, which configuration
+# counts and how the network is reached. The rest (GIT_INDEX_FILE, GIT_TRACE, ... of a hook that runs us, say)
+# would change what git answers or prints.
+_KEPT_GIT_VARIABLES = re.compile(
+    r"GIT_(DIR|WORK_TREE|COMMON_DIR|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|OBJECT_DIRECTORY"
+    r"|ALTERNATE_OBJECT_DIRECTORIES|EXEC_PATH|CONFIG_\w+|SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|HTTP_\w+"
+    r"|PROXY_\w+|PROTOCOL_FROM_USER|ALLOW_PROTOCOL)"
+)
+
+# Set over whatever the caller has. Messages in one language, because failures are told apart by their words;
+# no prompt of any kind; no lazy fetch of a partial clone behind our back; no lock taken for a mere look.
+_PINNED = {
+    "LC_ALL": "C",
+    "LANGUAGE": "",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS": "",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GCM_INTERACTIVE": "never",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ADVICE": "0",
+}
+
+_GRACE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ran:
+    """What a finished child left: its exit code (None: it was ended at the deadline), bytes and text."""
+
+    argv: tuple[str, ...]
+    code: int | None
+    stdout: bytes
+    stderr: str
+    milliseconds: int
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the deadline ended it."""
+        return self.code is None
+
+    @property
+    def lines(self) -> list[str]:
+        """Standard output's lines; bytes that are no UTF-8 stand as `\\xNN`, which no refname can hold."""
+        return self.stdout.decode("utf-8", "backslashreplace").splitlines()
+
+
+class Deadline:
+    """One moment by which everything that asks the network has to be done."""
+
+    def __init__(self, seconds: float) -> None:
+        """`seconds` from now, by the monotonic clock."""
+        self._end = time.monotonic() + seconds
+
+    def remaining(self) -> float:
+        """Seconds that are left, never below zero."""
+        return max(0.0, self._end - time.monotonic())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Git:
+    """The git executable at one folder, with one environment captured once."""
+
+    folder: Path
+    environ: Mapping[str, str]
+    executable: str = "git"
+
+    def run(self, *arguments: str, timeout: float = 60.0, stdin: bytes = b"") -> Ran:
+        """Run git in the folder; never raises for its exit code. SetupError where there is no git."""
+        argv = (self.executable, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments)
+        return run(argv, cwd=self.folder, environ=git_environment(self.environ), timeout=timeout, stdin=stdin)
+
+    def at(self, folder: Path) -> Git:
+        """The same git at another folder."""
+        return Git(folder=folder, environ=self.environ, executable=self.executable)
+
+
+def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The child's environment: the caller's, less the git variables that change answers, plus the pinned."""
+    kept = {k: v for k, v in environ.items() if not k.startswith("GIT_") or _KEPT_GIT_VARIABLES.fullmatch(k)}
+    return kept | _PINNED
+
+
+def run(
+    argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], timeout: float, stdin: bytes = b""
+) -> Ran:
+    """Run a child in a process group of its own; at the deadline the whole group is ended.
+
+    Ending the child alone would leave git's helper (git-remote-http, ssh) alive and the pipe open.
+    """
+    began = time.monotonic()
+    try:
+        child = subprocess.Popen(  # noqa: S603 - no shell; argv is made by this program
+            list(argv),
+            cwd=cwd,
+            env=dict(environ),
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except NotADirectoryError as fault:
+        raise SetupError(f"{cwd} is not a folder", code="not-a-folder") from fault
+    except FileNotFoundError as fault:
+        if not cwd.exists():
+            message = f"{cwd} does not exist"
+            raise SetupError(message, code="no-such-folder") from fault
+        message = f"{argv[0]} was not found on PATH"
+        raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from fault
+    code: int | None
+    try:
+        out, err = child.communicate(stdin or None, timeout=timeout)
+        code = child.returncode
+    except subprocess.TimeoutExpired:
+        end_group(child)
+        out, err = child.communicate()
+        code = None
+    except BaseException:
+        end_group(child)
+        raise
+    return Ran(
+        argv=tuple(argv),
+        code=code,
+        stdout=out,
+        stderr=err.decode("utf-8", "backslashreplace"),
+        milliseconds=round((time.monotonic() - began) * 1000),
+    )
+
+
+def end_group(child: subprocess.Popen[bytes]) -> None:
+    """End a child and all that it started: asked first, then made to."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, sign)
+        if sign is signal.SIGTERM:
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(_GRACE_SECONDS)
