@@ -61,8 +61,12 @@ class Ran:
 
     @property
     def lines(self) -> list[str]:
-        """Standard output's lines; bytes that are no UTF-8 stand as `\\xNN`, which no refname can hold."""
-        return self.stdout.decode("utf-8", "backslashreplace").splitlines()
+        r"""Standard output's lines; bytes that are no UTF-8 stand as `\xNN`, which no refname can hold.
+
+        Not splitlines(): it splits at U+0085 and U+2028 too, which a refname can hold.
+        """
+        text = self.stdout.decode("utf-8", "backslashreplace").removesuffix("\n")
+        return text.split("\n") if text else []
 
 
 class Deadline:

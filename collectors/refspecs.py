@@ -1,0 +1,73 @@
+"""Fetch refspecs: which branch of which remote a remote-tracking ref stands for. Pure.
+
+A refname is never split at its first or last slash: remotes and branches both hold slashes (git-fetch(1)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ranking.names import HEADS, REMOTES, remote_tracking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refspec:
+    """One fetch refspec, its `+` dropped; a negative one, or one that stores nothing, has no destination."""
+
+    source: str
+    destination: str
+    negative: bool
+
+
+def parse_refspec(text: str) -> Refspec:
+    """One value of `remote.NAME.fetch`; a short source is a branch, as git has it for fetches by name.
+
+    >>> parse_refspec("+refs/heads/*:refs/remotes/origin/*").destination
+    'refs/remotes/origin/*'
+    """
+    negative = text.startswith("^")
+    source, _, destination = text.lstrip("+^").partition(":")
+    if source and not source.startswith("refs/") and source != "HEAD":
+        source = HEADS + source
+    return Refspec(source=source, destination="" if negative else destination, negative=negative)
+
+
+def covers_all_branches(specs: Sequence[Refspec]) -> bool:
+    """Whether a fetch under these refspecs brings every branch of the remote."""
+    whole = any(s.destination and s.source in {HEADS + "*", "refs/*"} for s in specs)
+    return whole and not any(spec.negative for spec in specs)
+
+
+def tracking_splitter(remote: str, specs: Mapping[str, Sequence[Refspec]]) -> Callable[[str], str | None]:
+    """Make the function that tells a remote-tracking refname's branch on this remote; None: it tracks none.
+
+    The most specific destination of any remote decides (`team/up` beside `team`; `origin/pr/*`, which is no
+    branch, beside `origin/*`). What no refspec covers lies where `fetch_branches` puts it.
+    """
+    rules = [
+        (*spec.destination.partition("*"), spec.source, owner)
+        for owner, owned in specs.items()
+        for spec in owned
+        if spec.destination.startswith(REMOTES)
+    ]
+    # Longest fixed part first; at the same place the remote that is asked about.
+    rules.sort(key=lambda rule: (-len(rule[0]), rule[4] != remote, rule[4], rule[3]))
+    rules.append((remote_tracking(remote, ""), "*", "", HEADS + "*", remote))
+
+    def branch_of(refname: str) -> str | None:
+        for before, star, after, source, owner in rules:
+            if star:
+                fits = refname.startswith(before) and refname.endswith(after)
+                fits = fits and len(refname) > len(before) + len(after)
+            else:
+                fits = refname == before
+            if fits:
+                whole = source.replace("*", refname[len(before) : len(refname) - len(after)], 1)
+                return whole[len(HEADS) :] if owner == remote and whole.startswith(HEADS) else None
+        return None
+
+    return branch_of

@@ -1,0 +1,151 @@
+"""What a remote's URL says, and what of it may be shown. Pure: nothing is asked, nothing resolved.
+
+No secret passes `redact`: every text that came from git or a configuration goes through it before it is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, Literal
+
+RemoteType = Literal["github", "bitbucket", "gitlab", "generic-git"]
+
+HIDDEN: Final = "***"
+
+# Schemes whose user is a login and no token (ssh's `git@host`).
+_LOGIN_SCHEMES: Final = ("ssh", "git+ssh", "ssh+git", "git")
+
+# Userinfo ends at the last `@` before the path begins. A password with a raw slash in it ends git's own reading
+# of the host early, and git then prints it: so where no port follows a colon, all up to the last `@` goes.
+_USERINFO: Final = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+.-]*)://"
+    r"(?P<user>[^/?#\s]*@|[^/?#\s@:]*:(?!\d*(?:[/?#\s'\"]|$))\S*@)",
+    re.IGNORECASE,
+)
+_HEADER: Final = re.compile(
+    r"((?:proxy-)?authorization|private-token|x-api-key|cookie)(\s*[:=]\s*)"
+    r"(?:(?:basic|bearer|token|digest|negotiate)\s+)?[^\s'\"]+",
+    re.IGNORECASE,
+)
+_QUERY: Final = re.compile(
+    r"([?&](?:access_token|private_token|token|password|api_key)=)[^&#\s'\"]+", re.IGNORECASE
+)
+_TOKEN: Final = re.compile(
+    r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|AT(?:ATT|BB|CTT)[\w=-]{16,})"
+)
+
+_WITH_SCHEME: Final = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)"
+)
+_SCP_LIKE: Final = re.compile(
+    r"(?:[^@/\s]*@)?(?:\[(?P<bracketed>[^\]/]+)\]|(?P<host>[^:/\[\]]+)):(?P<path>.*)", re.DOTALL
+)
+_DRIVE: Final = re.compile(r"[A-Za-z]:[/\\]")
+_HELPER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
+
+_KINDS: Final[tuple[tuple[RemoteType, re.Pattern[str]], ...]] = (
+    ("github", re.compile(r"(?:^|[.-])github(?:[.-]|$)|(?:^|\.)ghe\.com$")),
+    ("bitbucket", re.compile(r"(?:^|[.-])bitbucket(?:[.-]|$)")),
+    ("gitlab", re.compile(r"(?:^|[.-])gitlab(?:[.-]|$)")),
+)
+
+
+def redact(text: str) -> str:
+    """The text without credentials: of URLs, of authorization headers, of queries, and well-known tokens.
+
+    >>> redact("https://x-access-token:ghp_secret@github.com/acme/app.git")
+    'https://***@github.com/acme/app.git'
+    >>> redact("git@github.com:acme/app.git")
+    'git@github.com:acme/app.git'
+    """
+    text = _USERINFO.sub(_hide_userinfo, text)
+    text = _HEADER.sub(rf"\1\2{HIDDEN}", text)
+    text = _QUERY.sub(rf"\1{HIDDEN}", text)
+    return _TOKEN.sub(HIDDEN, text)
+
+
+def host_of(url: str) -> str | None:
+    """The host that a URL names, in lower case and without its port; None for a path of this machine.
+
+    >>> host_of("git@GitHub.com:acme/app.git")
+    'github.com'
+    """
+    parts = _split(url)
+    return parts[0] if parts else None
+
+
+def owner_and_name(url: str) -> str | None:
+    """The repository as people name it: `acme/app`; of a path its last folder; None where nothing names it.
+
+    >>> owner_and_name("ssh://git@host:7999/acme/app.git/")
+    'acme/app'
+    >>> owner_and_name("/srv/git/app.git")
+    'app'
+    """
+    parts = _split(url)
+    path = parts[1] if parts else _plain(url)
+    cut = re.split("/" if parts else r"[/\\]", path)
+    segments = [segment for segment in cut if segment not in {"", ".", "..", "_git"}]
+    if segments and segments[-1] == ".git":
+        segments.pop()
+    if not segments:
+        return None
+    segments[-1] = segments[-1].removesuffix(".git") or segments[-1]
+    if parts is None:
+        return segments[-1]
+    # A GitLab project lies in groups of any depth, and two groups may hold projects of one name.
+    whole = remote_type(url) == "gitlab"
+    return "/".join(segments if whole else segments[-2:]).lstrip("~")
+
+
+def remote_type(url: str) -> RemoteType | None:
+    """The kind of host by its name, a mere guess for self-hosted ones: never a ground to send a token there.
+
+    None for an empty URL; a path of this machine is plain git.
+    """
+    if not url:
+        return None
+    host = host_of(url) or ""
+    return next((kind for kind, pattern in _KINDS if pattern.search(host)), "generic-git")
+
+
+def rewritten(url: str, rules: Sequence[tuple[str, str]]) -> str:
+    """The URL after `url.BASE.insteadOf`: of the (BASE, prefix) rules, the one with the longest prefix.
+
+    >>> rewritten("gh:acme/app", [("https://github.com/", "gh:")])
+    'https://github.com/acme/app'
+    """
+    fitting = [rule for rule in rules if rule[1] and url.startswith(rule[1])]
+    if not fitting:
+        return url
+    base, prefix = max(fitting, key=lambda rule: len(rule[1]))
+    return base + url[len(prefix) :]
+
+
+def _hide_userinfo(found: re.Match[str]) -> str:
+    user = found["user"][:-1]
+    login = user == "git" or (found["scheme"].lower() in _LOGIN_SCHEMES and ":" not in user)
+    return found[0] if login or not user else f"{found['scheme']}://{HIDDEN}@"
+
+
+def _split(url: str) -> tuple[str | None, str] | None:
+    """Host (None where the scheme names none) and path of what is no path of this machine; else None."""
+    url = _HELPER.sub("", url, count=1)
+    if found := _WITH_SCHEME.match(url):
+        if found["scheme"].lower() == "file":
+            return None
+        authority = found["authority"].rpartition("@")[2]
+        host = authority[1:].partition("]")[0] if authority.startswith("[") else authority.partition(":")[0]
+        return host.lower() or None, found["path"]
+    found = _SCP_LIKE.fullmatch(url)
+    if found is None or _DRIVE.match(url):
+        return None
+    host = found["host"] or found["bracketed"]
+    if found["bracketed"] and host.count(":") == 1:  # `[host:port]:path`
+        host = host.partition(":")[0]
+    return host.lower(), found["path"]
+
+
+def _plain(url: str) -> str:
+    return _HELPER.sub("", url, count=1).removeprefix("file://")
