@@ -84,8 +84,8 @@ def read_dates(
     wanted = sorted({oid for oid in oids if _OID.match(oid)})
     if not wanted:
         return {}
-    # rev-list answers for commits (three times as fast where there is a commit-graph); it peels tags and, with
-    # --ignore-missing, passes over what is not here: those are few, and cat-file tells them apart.
+    # rev-list answers for commits (three times as fast where there is a commit-graph); it peels tags and,
+    # with --ignore-missing, passes over what is not here: those are few, and cat-file tells them apart.
     options = ("rev-list", "--no-walk=unsorted", "--timestamp", "--ignore-missing", "--stdin")
     listed = _ask(git, git_dir, *options, lines=wanted, timeout=timeout)
     found = dict(parse_timestamps(listed.stdout)) if listed.code == 0 else {}
@@ -115,19 +115,20 @@ def read_lineage(
     *,
     timeout: float = 60.0,
 ) -> Lineage:
-    """Say for each tag (by its peeled commit) which of the branches it sits on: DESIGN.md, `tags[].branches`.
+    """Say for each tag (by its peeled commit) which branches it sits on: DESIGN.md, `tags[].branches`.
 
-    The default alone where the commit is on its first-parent line; else the branches on whose own first-parent
-    line (from the tip to where it meets the default's) it is; else those whose commits that the default lacks
-    contain it; () on none of these; None where the clone is shallow, the commit is not here, or git gave no
-    answer. Names come in byte order.
+    The default alone where the commit is on its first-parent line; else the branches on whose own
+    first-parent line (from the tip to where it meets the default's) it is; else those whose commits that the
+    default lacks contain it; () on none of these; None where the clone is shallow, the commit is not here, or
+    git gave no answer. Names come in byte order.
 
     Give the newest tip of each branch *that is here* (a cached one does). Where a tip is not here, no tag is
     said to sit on no branch: None stands for (). Where the default is unknown or its tip not here, a tag gets
-    the answer that every branch as the default would give alike (it is on one branch's first-parent line only,
-    or in no branch), else None; with a tip missing besides, None.
+    the answer that every branch as the default would give alike (it is on one branch's first-parent line
+    only, or in no branch), else None; with a tip missing besides, None.
 
-    The graph is walked once for all first-parent lines, once for what the default lacks, never once a branch.
+    The graph is walked once for all first-parent lines and once for what the default lacks: never once for
+    each branch.
     """
     nowhere: dict[str, BranchesOfTag] = dict.fromkeys(tag_commits)
     unread: dict[BranchName, Line | None] = dict.fromkeys(branch_tips)
@@ -236,7 +237,7 @@ def _walk_first_parents(git: Git, git_dir: Path, tips: Mapping[BranchName, Oid],
 
 
 def _is_shallow(git: Git, git_dir: Path, *, timeout: float) -> bool:
-    """Whether history was cut off here; git then answers questions of ancestry wrongly and without an error."""
+    """Whether history was cut off here: git then answers questions of ancestry wrongly, without an error."""
     asked = _run(git, git_dir, "rev-parse", "--is-shallow-repository", timeout=timeout)
     return asked.stdout.strip() == b"true"
 

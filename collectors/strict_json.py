@@ -1,0 +1,80 @@
+"""JSON from outside into records: strictly, and with the dotted path of the fault.
+
+Pure: bytes in, a record or InvalidInput out. The paths are msgspec's (`$.versions[0]`), written as DESIGN.md
+writes them (`versions[0].name`), with the name of an unknown or missing field at the end.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import TypeVar
+
+import msgspec
+
+from collectors.errors import InvalidInput
+
+T = TypeVar("T")
+
+_PLACE = re.compile(r"(?s)(?P<what>.*) - at `(?P<path>\$.*|key` in `\$.*)`\Z")
+_FIELD = re.compile(r"(?s)Object (?P<fault>contains unknown|missing required) field `(?P<name>.*)`\Z")
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,79}")
+_SHOWN_CHARACTERS = 80
+
+
+def decode_strict(data: bytes, type: type[T], what: str) -> T:  # noqa: A002 - as in msgspec
+    """Decode UTF-8 JSON into `type`; InvalidInput, its `where` the dotted path, for anything else.
+
+    `what` names the input in the message ("the issue file x.json").
+    """
+    if data.startswith(codecs.BOM_UTF8):
+        raise InvalidInput(f"{what} begins with a byte order mark; JSON is plain UTF-8")
+    if not data.strip():
+        raise InvalidInput(f"{what} is empty")
+    try:
+        return msgspec.json.decode(data, type=type)
+    except msgspec.ValidationError as fault:
+        message, where = place_of(str(fault))
+        raise InvalidInput(f"{message} (in {what})", where=where) from fault
+    except msgspec.DecodeError as fault:
+        raise InvalidInput(f"{what} is no JSON: {_lower_first(str(fault))}") from fault
+    except RecursionError as fault:
+        raise InvalidInput(f"{what} is nested too deeply") from fault
+
+
+def place_of(message: str) -> tuple[str, str | None]:
+    """Split msgspec's message into what is wrong and the dotted path where; None: the whole is.
+
+    >>> place_of("Expected `str`, got `int` - at `$.versions[0].name`")
+    ('expected `str`, got `int`', 'versions[0].name')
+    >>> place_of("Object contains unknown field `zip` - at `$.versions[0]`")
+    ('unknown field', 'versions[0].zip')
+    """
+    placed = _PLACE.fullmatch(message)
+    said, path = (placed["what"], placed["path"]) if placed else (message, "$")
+    if path.startswith("key` in `"):
+        said, path = f"{said} as a key", path.removeprefix("key` in `")
+    where = path.removeprefix("$").removeprefix(".")
+    field = _FIELD.fullmatch(said)
+    if field:
+        said = "unknown field" if field["fault"].startswith("contains") else "a required field is missing"
+        where = join_path(where, field["name"])
+    return _lower_first(said), where or None
+
+
+def join_path(where: str, key: str) -> str:
+    """Put a key at the end of a dotted path; one that would not read as a key is quoted and cut.
+
+    >>> join_path("versions[0]", "name"), join_path("", "a.b")
+    ('versions[0].name', '["a.b"]')
+    """
+    if _PLAIN_KEY.fullmatch(key):
+        return f"{where}.{key}" if where else key
+    shown = key if len(key) <= _SHOWN_CHARACTERS else key[:_SHOWN_CHARACTERS] + "..."
+    return f"{where}[{json.dumps(shown)}]"
+
+
+def _lower_first(text: str) -> str:
+    """Messages are lower case; what is named inside them keeps its spelling."""
+    return text[:1].lower() + text[1:] if not text.startswith("JSON") else text
