@@ -93,7 +93,7 @@ def _match(stderr: str) -> tuple[FailureKind, str]:
 
 
 def failure_of(ran: Ran, remote: str, host: str | None) -> Failure:
-    """Make the failure of a run that asked a remote (a name or a URL, whose host stands in for none given)."""
+    """Make the failure of a run that asked a remote (a name, or a URL that names its host)."""
     detail = relevant_line(ran.stderr)
     if ran.timed_out:
         detail = f"no answer within {ran.milliseconds / 1000:.1f} s"

@@ -16,8 +16,8 @@ HIDDEN: Final = "***"
 # Schemes whose user is a login and no token (ssh's `git@host`).
 _LOGIN_SCHEMES: Final = ("ssh", "git+ssh", "ssh+git", "git")
 
-# Userinfo ends at the last `@` before the path begins. A password with a raw slash in it ends git's own reading
-# of the host early, and git then prints it: so where no port follows a colon, all up to the last `@` goes.
+# Userinfo ends at the last `@` before the path begins. A password with a raw slash ends git's own reading of
+# the host early, and git then prints it: so where no port follows a colon, all up to the last `@` goes.
 _USERINFO: Final = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.-]*)://"
     r"(?P<user>[^/?#\s]*@|[^/?#\s@:]*:(?!\d*(?:[/?#\s'\"]|$))\S*@)",

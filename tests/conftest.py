@@ -1,0 +1,208 @@
+"""What every test stands on: an own home, no git variables of the caller, fixed dates, a network trap.
+
+The trap watches this process alone; servers that children may talk to are in `tests.servers`, on loopback.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from collectors.process import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+DAY = "2026-01-02T03:04:05+00:00"
+
+# What a caller may have set and what would reach git, curl or a client library in the tests.
+_STRIPPED = ("GIT_", "XDG_", "SSL_CERT_", "SSH_", "LC_")
+_STRIPPED_WHOLE = ("LANGUAGE", "EMAIL", "NO_COLOR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+
+_GIT_CONFIG = """\
+[init]
+	defaultBranch = main
+[protocol "file"]
+	allow = always
+[advice]
+	nestedTag = false
+	detachedHead = false
+"""
+
+
+# --- the network trap ---
+
+
+class NetworkTouchedError(Exception):
+    """A test reached for the network beyond loopback."""
+
+
+class NetworkTrap:
+    """Refuses every address that is not loopback, and remembers it: swallowing the error does not help."""
+
+    def __init__(self) -> None:
+        """Nothing is caught yet."""
+        self.caught: list[str] = []
+
+    def watch(self, event: str, arguments: tuple[object, ...]) -> None:
+        """Judge one audit event of the interpreter."""
+        if event in {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind"}:
+            address = arguments[1]
+            host = address[0] if isinstance(address, tuple) else None  # else a local (AF_UNIX) one
+        elif event in {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"}:
+            host = arguments[0]
+        else:
+            return
+        if host is not None and not is_loopback(host):
+            self.caught.append(f"{event} {host!r}")
+            raise NetworkTouchedError(self.caught[-1])
+
+    def settle(self) -> None:
+        """Fail if anything was caught; forget it."""
+        caught, self.caught = self.caught, []
+        if caught:
+            pytest.fail(f"the network was touched: {', '.join(caught)}")
+
+
+def is_loopback(host: object) -> bool:
+    """Whether a host is this machine's loopback, by address or as `localhost`."""
+    text = host.decode() if isinstance(host, bytes) else str(host)
+    if text == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(text).is_loopback
+    except ValueError:
+        return False
+
+
+_TRAP = NetworkTrap()
+# An audit hook sees every socket of the interpreter, whoever imported it how; it cannot be taken away again.
+sys.addaudithook(_TRAP.watch)
+
+
+@pytest.fixture(autouse=True)
+def network_trap() -> Iterator[NetworkTrap]:
+    """Let a test fail that touched the network, whatever it made of the error."""
+    yield _TRAP
+    _TRAP.settle()
+
+
+# --- the environment ---
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Take the caller's settings away for the whole run, session-wide fixtures included."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in tuple(os.environ):
+            proxy = name.lower().endswith("_proxy")
+            if name.startswith(_STRIPPED) or name in _STRIPPED_WHOLE or proxy:
+                patch.delenv(name)
+        _settle_in(patch, tmp_path_factory.mktemp("home"))
+        patch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path_factory.getbasetemp()))
+        for role in ("AUTHOR", "COMMITTER"):
+            patch.setenv(f"GIT_{role}_NAME", "Ada")
+            patch.setenv(f"GIT_{role}_EMAIL", "ada@example.invalid")
+            patch.setenv(f"GIT_{role}_DATE", DAY)
+        patch.setenv("LC_ALL", "C.UTF-8")
+        patch.setenv("TZ", "UTC")
+        yield
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test an empty home with a git configuration of its own, and return it."""
+    path = tmp_path_factory.mktemp("home")
+    _settle_in(monkeypatch, path)
+    return path
+
+
+def _settle_in(patch: pytest.MonkeyPatch, path: Path) -> None:
+    config = path / "gitconfig"
+    config.write_text(_GIT_CONFIG, encoding="utf-8")
+    patch.setenv("HOME", str(path))
+    patch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for kind in ("CONFIG", "CACHE", "DATA", "STATE", "RUNTIME"):
+        patch.setenv(f"XDG_{kind}_{'DIR' if kind == 'RUNTIME' else 'HOME'}", str(path / kind.lower()))
+
+
+# --- repositories ---
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """A real repository at a path, driven by the real git."""
+
+    path: Path
+
+    def git(self, *arguments: str, stdin: str = "") -> str:
+        """Run git here; its output without the last newline. Anything but success is an error of the test."""
+        ran = subprocess.run(
+            ["git", *arguments],
+            cwd=self.path,
+            input=stdin.encode(),
+            capture_output=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr.decode()
+        return ran.stdout.decode().removesuffix("\n")
+
+    def commit(self, message: str = "work", *, branch: str | None = None) -> str:
+        """Add an empty commit to HEAD, or to a branch that is made from HEAD if need be; its object id."""
+        if branch is None:
+            self.git("commit", "--quiet", "--allow-empty", "--message", message)
+            return self.oid("HEAD")
+        held = self.refs().get(f"refs/heads/{branch}") or self.oid("HEAD")
+        made = self.git("commit-tree", "-p", held, "-m", message, f"{held}^{{tree}}")
+        self.git("update-ref", f"refs/heads/{branch}", made)
+        return made
+
+    def oid(self, revision: str) -> str:
+        """The object id that a revision stands for."""
+        return self.git("rev-parse", "--verify", revision)
+
+    def refs(self) -> dict[str, str]:
+        """All refs: full refname to object id."""
+        rows = self.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        return {name: oid for name, _, oid in (row.partition(" ") for row in rows)}
+
+    def port(self, *, environ: Mapping[str, str] | None = None, executable: str = "git") -> Git:
+        """The program's own git at this path, in the test's environment."""
+        return Git(folder=self.path, environ=dict(os.environ) | dict(environ or {}), executable=executable)
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Makes repositories in one temporary folder."""
+
+    folder: Path
+
+    def init(self, name: str, *options: str, commit: bool = True) -> Repo:
+        """Make a repository with one commit on main."""
+        path = self.folder / name
+        path.mkdir(parents=True)
+        repo = Repo(path)
+        repo.git("init", "--quiet", *options)
+        if commit:
+            repo.commit("first")
+        return repo
+
+    def clone(self, source: Repo | str, name: str, *options: str) -> Repo:
+        """Clone a repository, or what a URL names."""
+        url = str(source.path) if isinstance(source, Repo) else source
+        Repo(self.folder).git("clone", "--quiet", *options, "--", url, name)
+        return Repo(self.folder / name)
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    """Make repositories under the test's temporary folder."""
+    return Workshop(tmp_path)
