@@ -1,0 +1,183 @@
+"""What the issue and its links claim for each branch: decisive claims, hints, and notes.
+
+A claim is decisive (`issue-version`, `linked-release`) only where the relation is strong enough to act on; all
+else is `version-convention`. Claims of the same kind on the same branch do not add up: two versions that agree
+are one reason, not two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ranking import weights
+from ranking.facts import EvidenceKind, Facts
+from ranking.listing import Listed
+from ranking.match import Match, Repo, match
+from ranking.targets import Target, Targets
+
+DECISIVE: frozenset[EvidenceKind] = frozenset({"issue-version", "linked-release"})
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One reason for one branch."""
+
+    branch: str
+    kind: EvidenceKind
+    points: int
+    reason: str
+
+
+@dataclass(slots=True)
+class _Book:
+    """The claims as they come; `placed` says whether the issue's own versions have been placed somewhere."""
+
+    claims: list[Claim] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, branch: str, kind: EvidenceKind, points: int, reason: str) -> None:
+        self.claims.append(Claim(branch, kind, points, reason))
+
+    def decided(self) -> list[str]:
+        return sorted({c.branch for c in self.claims if c.kind in DECISIVE})
+
+
+def claim(facts: Facts, listed: Listed, targets: Targets, repo: Repo) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
+    """Every claim and the notes that go with them."""
+    book = _Book()
+    placed = _own(book, facts, listed, targets.own, repo)
+    if not targets.own:
+        _inherited(book, listed, targets.inherited, repo)
+    else:
+        _say_conflict(book, targets.inherited, repo)
+    _released(book, targets.released, repo, placed=placed)
+    _bases(book, facts, listed, targets, placed=placed)
+    _hints(book, targets, repo)
+    return tuple(_strongest(book.claims)), tuple(book.notes)
+
+
+def _own(book: _Book, facts: Facts, listed: Listed, targets: Sequence[Target], repo: Repo) -> bool:
+    """The issue's own versions. True where at least one of them has a place, cut or not."""
+    placed = [(t, match(t.reading, repo)) for t in targets]
+    taken = [(t, m) for t, m in placed if m.winners]
+    waiting = [(t, m) for t, m in placed if m.outcome in ("not-cut", "trunk")]
+    several = {b for _, m in taken for b in m.winners} | ({listed.development or ""} if waiting else set())
+    policy = facts.settings.multiple_versions
+    if len(several) > 1 and len(placed) > 1 and policy != "ambiguous":
+        placed = _by_policy(book, policy, taken, waiting, listed)
+        taken = [(t, m) for t, m in placed if m.winners]
+        waiting = [(t, m) for t, m in placed if not m.winners]
+    elif len(several) > 1 and len(placed) > 1:
+        book.notes.append(f"the issue names {len(placed)} versions on several lines, and no policy (multipleVersions) chooses")
+    for target, found in taken:
+        for branch, reason in found.winners.items():
+            book.add(branch, "issue-version", weights.ISSUE_VERSION, f"{target}: {reason}")
+    for target, found in waiting:
+        if listed.development is not None:
+            points = weights.ALSO_WANTED if taken else weights.NOT_CUT_YET
+            book.add(listed.development, "version-convention", points, f"{target}: {found.why}")
+    for target, found in placed:
+        for branch, reason in found.others.items():
+            points = weights.RUNNER_UP if found.winners else weights.WEAK_MATCH
+            book.add(branch, "version-convention", points, f"{target}: {reason}")
+        if not found.winners:
+            book.notes.append(f"{target}: {found.why}")
+        elif found.outcome == "tied":
+            book.notes.append(f"{target}: {len(found.winners)} branches take it alike: {', '.join(found.winners)}")
+    return bool(taken or waiting)
+
+
+def _by_policy(
+    book: _Book,
+    policy: str,
+    taken: list[tuple[Target, Match]],
+    waiting: list[tuple[Target, Match]],
+    listed: Listed,
+) -> list[tuple[Target, Match]]:
+    """The one version that the setting `multipleVersions` chooses of several."""
+    if policy == "development" and listed.development is not None:
+        chosen = max(taken + waiting, key=lambda pair: pair[0].reading.version.key)[0]
+        reason = "of several versions the development branch is taken first (multipleVersions: development)"
+        found = Match("taken", winners={listed.development: reason})
+    else:
+        pick = max if policy == "highest" else min
+        chosen, found = pick(taken + waiting, key=lambda pair: pair[0].reading.version.key)
+    book.notes.append(f"several versions on several lines: multipleVersions {policy} takes {chosen.label}")
+    return [(chosen, found)]
+
+
+def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Repo) -> None:
+    """Versions of a parent or an epic: the nearest that names any; one further up counts less."""
+    ordered = list(targets)
+    nearest = min((t.depth for t in ordered), default=0)
+    for target in ordered:
+        found = match(target.reading, repo)
+        if target.depth > nearest:
+            book.notes.append(f"{target} is further up than {nearest} and does not count")
+            continue
+        points = max(weights.LINKED_RELEASE - weights.INHERITED_STEP * (target.depth - 1), weights.LINKED_RELEASE // 2)
+        for branch, reason in found.winners.items():
+            book.add(branch, "linked-release", points, f"inherited {target}: {reason}")
+        if not found.winners:
+            book.notes.append(f"inherited {target}: {found.why}")
+            if found.outcome in ("not-cut", "trunk") and listed.development is not None:
+                book.add(listed.development, "version-convention", weights.NOT_CUT_YET, f"inherited {target}: {found.why}")
+
+
+def _say_conflict(book: _Book, inherited: Iterable[Target], repo: Repo) -> None:
+    own = book.decided()
+    for target in inherited:
+        winners = match(target.reading, repo).winners
+        if winners and own and not set(own) & winners.keys():
+            book.notes.append(f"inherited {target} points to {', '.join(winners)}; the issue's own version goes before it")
+
+
+def _released(book: _Book, targets: Iterable[Target], repo: Repo, *, placed: bool) -> None:
+    """Linked release items: as good as a parent's version."""
+    own = book.decided()
+    for target in targets:
+        for branch, reason in match(target.reading, repo).winners.items():
+            _linked(book, branch, f"linked release {target}: {reason}", own, placed=placed)
+
+
+def _bases(book: _Book, facts: Facts, listed: Listed, targets: Targets, *, placed: bool) -> None:
+    """Base branches of linked pull requests of this repository."""
+    own = book.decided()
+    for link in targets.bases:
+        base = link.base_branch or ""
+        if link.repository not in (None, facts.repository.name):
+            continue
+        if base not in listed.branches:
+            book.notes.append(f"pull request {link.key} targets {base}, which is not listed")
+        elif link.state == "closed":
+            book.add(base, "version-convention", weights.MENTIONED, f"pull request {link.key}, closed unmerged, targeted it")
+        else:
+            _linked(book, base, f"pull request {link.key} targets it", own, placed=placed)
+
+
+def _linked(book: _Book, branch: str, reason: str, own: Sequence[str], *, placed: bool) -> None:
+    if not placed or branch in own:
+        book.add(branch, "linked-release", weights.LINKED_RELEASE if branch not in own else 0, reason)
+        return
+    book.add(branch, "version-convention", weights.MENTIONED, f"{reason}, against the issue's own version")
+    book.notes.append(f"{branch}: {reason}, but the issue's own version points to {', '.join(own) or 'no branch that is cut'}")
+
+
+def _hints(book: _Book, targets: Targets, repo: Repo) -> None:
+    for kind, group in (("affected", targets.affected), ("closed", targets.weak)):
+        for target in group:
+            found = match(target.reading, repo)
+            for branch in found.winners:
+                book.add(branch, "version-convention", weights.AFFECTED, f"{target}: {kind}, a hint and no target")
+
+
+def _strongest(claims: Iterable[Claim]) -> list[Claim]:
+    """Of the claims of one kind on one branch the strongest keeps its points; the others are shown with none."""
+    seen: set[tuple[str, EvidenceKind]] = set()
+    kept = []
+    for each in sorted(claims, key=lambda c: (c.branch.encode(), c.kind, -c.points, c.reason)):
+        points = 0 if (each.branch, each.kind) in seen else each.points
+        seen.add((each.branch, each.kind))
+        kept.append(Claim(each.branch, each.kind, points, each.reason))
+    return list(dict.fromkeys(kept))

@@ -1,0 +1,143 @@
+"""Branch-name templates inferred from the refs that exist; never a built-in table.
+
+A template is a name with its numbers replaced (`release/{major}.{minor}.x`). A branch could be a release line
+when its words are the field's or the repository's own, or when several lines stand under its template.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ranking.lines import Lineage
+from ranking.versions import Reading, read_branch, read_tag
+from ranking.words import FAMILY, is_work_branch, names_work
+
+_PLACES = ("{major}", "{minor}", "{patch}", "{build}")
+_SPLIT = re.compile(r"[^A-Za-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A branch that could be a release line, read: the words that bind it to a product, the numbers after its version."""
+
+    name: str
+    reading: Reading
+    template: str
+    product: frozenset[str]
+    tail: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What the names say together.
+
+    `members`: how many distinct versions stand under each template; `dominant`: the template with the most;
+    `lines`: the branches that could be lines; `work`, `topics`: names that were left out, and are notes.
+    """
+
+    lines: Mapping[str, Line]
+    members: Mapping[str, int]
+    dominant: str | None
+    neutral: frozenset[str]
+    work: tuple[str, ...]
+    topics: tuple[str, ...]
+
+    def components(self) -> int | None:
+        """How many fixed numbers the dominant template's names have, None without one."""
+        if self.dominant is None:
+            return None
+        return max(line.reading.components for line in self.lines.values() if line.template == self.dominant)
+
+
+@lru_cache(maxsize=1 << 17)
+def template_of(name: str) -> str | None:
+    """The name with its numbers replaced, None where it has none.
+
+    >>> template_of("release/8.4.0"), template_of("7-1-stable")
+    ('release/{major}.{minor}.{patch}', '{major}-{minor}-stable')
+    """
+    reading = read_branch(name)
+    if reading is None:
+        return None
+    places = iter((*_PLACES[: reading.components], *("{n}",) * 99))
+    spelled = re.sub("[0-9]+", lambda _: next(places), reading.spelling)
+    return f"{reading.before}{spelled}{reading.after}"
+
+
+def neutral_words(repository: str, tags: Iterable[str]) -> frozenset[str]:
+    """Words that tell no product apart here: the repository's and its owner's, and the commonest tag prefix."""
+    own = {w for w in _SPLIT.split(repository.lower()) if w}
+    own |= {re.sub("[^a-z]", "", part) for part in repository.lower().split("/")}
+    prefixes = Counter(r.words for r in map(read_tag, tags) if r is not None)
+    commonest = max(prefixes, key=lambda words: (prefixes[words], words), default=())
+    return frozenset(own | set(commonest))
+
+
+def infer_conventions(
+    branches: Iterable[str],
+    *,
+    default: str | None,
+    neutral: frozenset[str],
+    lineage: Lineage,
+    work_prefixes: Iterable[str] | None = None,
+    admitted: frozenset[str] = frozenset(),
+) -> Conventions:
+    """Read every name, infer the templates, and tell lines from work and from topics.
+
+    `admitted`: branches that count although they look like work: a pull request targets them, a person chose them.
+    """
+    prefixes = None if work_prefixes is None else tuple(work_prefixes)
+    work, readable = [], {}
+    for name in branches:
+        if is_work_branch(name, prefixes) and name not in admitted and name != default:
+            work.append(name)
+            continue
+        reading = read_branch(name)
+        if reading is not None:
+            readable[name] = reading
+    under: defaultdict[str, set[tuple[int, ...]]] = defaultdict(set)
+    for name, reading in readable.items():
+        if not reading.version.prerelease:
+            under[template_of(name) or ""].add(reading.version.numbers)
+    lines, topics = {}, []
+    known = FAMILY | neutral | lineage.words | lineage.abbreviations.keys()
+    for name, reading in readable.items():
+        template = template_of(name) or ""
+        if name == default or name in admitted or _could_be_line(reading, known, lineage, len(under[template])):
+            lines[name] = Line(
+                name=name,
+                reading=reading,
+                template=template,
+                product=_product(reading, neutral, lineage.abbreviations),
+                tail=reading.tail,
+            )
+        else:
+            topics.append(name)
+    members = {t: len(under[t]) for t in {line.template for line in lines.values()}}
+    dominant = max((t for t in members if members[t] > 1), key=lambda t: (members[t], -len(t), t), default=None)
+    return Conventions(lines, members, dominant, neutral, tuple(sorted(work)), tuple(sorted(topics)))
+
+
+def _product(
+    reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]
+) -> frozenset[str]:
+    """The words that bind a branch to a product; `vpa` is read as the words that it abbreviates."""
+    words = frozenset(reading.words) - FAMILY - neutral
+    return abbreviations.get(next(iter(words)), words) if len(words) == 1 else words
+
+
+def _could_be_line(
+    reading: Reading, known: frozenset[str], lineage: Lineage, members: int
+) -> bool:
+    plain = known.issuperset(reading.words) and (not reading.tail or reading.tail in lineage.tails)
+    if reading.components == 1 and not reading.version.wildcard:
+        # A bare number may be anything, an issue's number most often: a line's only where releases have, or
+        # will next have, such a first number, and no other word stands beside it.
+        number = reading.version.numbers[0]
+        plausible = not lineage.majors or number in lineage.majors or number - 1 in lineage.majors
+        return plausible and plain
+    return plain or (members > 1 and not names_work(reading.words))

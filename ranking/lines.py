@@ -1,0 +1,74 @@
+"""Release lines by tag lineage: which branch carries which release tags.
+
+Names promise, tags prove: the branch that carries v17.2.6 takes 17.2.7, whatever it is called.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ranking.facts import Tag
+from ranking.versions import Version, read_tag
+from ranking.words import FAMILY
+
+_UNRIPE = frozenset({"snapshot", "nightly", "development", "dev", "canary", "daily", "weekly"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTag:
+    """A tag that names a version: of which product (words), and on which branches it sits (None: not known)."""
+
+    name: str
+    version: Version
+    words: tuple[str, ...]
+    product: tuple[str, ...]
+    tail: tuple[int, ...]
+    branches: tuple[str, ...] | None
+
+
+class Lineage:
+    """The release tags of a repository by product, newest last."""
+
+    def __init__(self, tags: Iterable[Tag], neutral: frozenset[str]) -> None:
+        """Read the tags; builds of every day are no releases and are passed over."""
+        by_product: defaultdict[tuple[frozenset[str], tuple[int, ...]], list[ReleaseTag]] = defaultdict(list)
+        abbreviations = {}
+        for tag in tags:
+            release = _read(tag, neutral)
+            if release is not None:
+                by_product[frozenset(release.product), release.tail].append(release)
+                if len(release.words) > 1 and release.product:
+                    abbreviations["".join(w[0] for w in release.words)] = frozenset(release.product)
+        for releases in by_product.values():
+            releases.sort(key=lambda r: (r.version.key, r.name.encode()))
+        self._by_product = dict(by_product)
+        self.words = frozenset(w for product, _ in by_product for w in product)
+        self.tails = frozenset(tail for _, tail in by_product)
+        self.majors = frozenset(r.version.numbers[0] for group in by_product.values() for r in group)
+        self.abbreviations = dict(sorted(abbreviations.items()))
+
+    def releases(self, product: frozenset[str] = frozenset(), tail: tuple[int, ...] = ()) -> list[ReleaseTag]:
+        """The release tags of one product, oldest version first."""
+        return self._by_product.get((product, tail), [])
+
+    def newest(self, line: tuple[int, ...], product: frozenset[str], tail: tuple[int, ...]) -> ReleaseTag | None:
+        """The newest release tag inside a line; of the same version the one whose branches are known."""
+        inside = [r for r in self.releases(product, tail) if r.version.within(line)]
+        return max(inside, key=lambda r: (r.version.key, r.branches is not None), default=None)
+
+
+def _read(tag: Tag, neutral: frozenset[str]) -> ReleaseTag | None:
+    reading = read_tag(tag.name)
+    if reading is None or reading.version.wildcard or not _UNRIPE.isdisjoint(reading.words):
+        return None
+    words = tuple(w for w in reading.words if w not in FAMILY)
+    return ReleaseTag(
+        name=tag.name,
+        version=reading.version,
+        words=words,
+        product=tuple(w for w in words if w not in neutral),
+        tail=reading.tail,
+        branches=tag.branches,
+    )

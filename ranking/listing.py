@@ -1,0 +1,103 @@
+"""Which branches a ranking may answer with: those that are listed, and whose names can be used.
+
+A branch that an answered, complete listing lacks is never an answer, however well its name fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from ranking.facts import Branch, Facts, RefListing
+from ranking.names import fault_of, local_head, remote_tracking
+from ranking.words import DEVELOPMENT
+
+# A development branch whose last commit is this much older than the default's has been left behind. A month
+# lets a release merge be newer than the branch it was merged from.
+_LEFT_BEHIND = timedelta(days=30)
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The branches that count, the server's default and the development branch among them (None: unknown)."""
+
+    branches: Mapping[str, Branch]
+    default: str | None
+    development: str | None
+    notes: tuple[str, ...]
+
+
+def list_branches(facts: Facts) -> Listed:
+    """Leave out what can never be an answer, and say so."""
+    usable, gone, unusable = {}, [], []
+    for branch in facts.refs.branches:
+        if fault_of(branch.name):
+            unusable.append(branch.name)
+        elif _gone(branch, facts.refs):
+            gone.append(branch.name)
+        else:
+            usable[branch.name] = branch
+    notes = []
+    if gone:
+        notes.append(f"known only from this clone, the remote does not have it: {counted(gone)}")
+    if unusable:
+        reasons = sorted({fault_of(name) or "" for name in unusable})
+        notes.append(f"never an answer ({'; '.join(reasons)}): {counted(ascii(name) for name in unusable)}")
+    default, said = _default(facts, usable)
+    development, dead = _development(usable, default)
+    return Listed(usable, default, development, (*notes, *said, *dead))
+
+
+def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
+    """The refs that hold a branch in this clone, first the one that the fetch brings."""
+    remote = facts.repository.remote
+    refs = []
+    if remote is not None and (branch.tip or branch.cached_tip or not branch.local_tip):
+        refs.append(remote_tracking(remote, branch.name))
+    if branch.local_tip or remote is None:
+        refs.append(local_head(branch.name))
+    return tuple(refs)
+
+
+def counted(names: Iterable[str]) -> str:
+    """`7: a, b, c, d, e, ...`: how many, and up to five of them, in the order of their bytes."""
+    ordered = sorted(names, key=lambda name: name.encode("utf-8", "surrogatepass"))
+    more = ", ..." if len(ordered) > _NAMED else ""
+    return f"{len(ordered)}: {', '.join(ordered[:_NAMED])}{more}"
+
+
+def _gone(branch: Branch, refs: RefListing) -> bool:
+    """Whether the remote answered with a complete list and without this branch."""
+    known_here = branch.cached_tip is not None or branch.local_tip is not None
+    return refs.provenance == "remote" and refs.complete and branch.tip is None and known_here
+
+
+def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, list[str]]:
+    name, state = facts.repository.default_branch, facts.repository.default_branch_state
+    if name is None:
+        why = {"none": "the remote has no default branch", "failed": "the remote did not say its default branch"}
+        return None, [f"{why.get(state, 'nobody asked for the default branch')}: the default is not known"]
+    if name not in usable:
+        return None, [f"the default branch {ascii(name)[1:-1]} is not listed: the default is not known"]
+    if state == "cached":
+        return name, [f"the default branch {name} is this clone's last knowledge, not the remote's word"]
+    return name, []
+
+
+def _development(usable: Mapping[str, Branch], default: str | None) -> tuple[str | None, list[str]]:
+    """One named exactly develop, development or dev that is alive, else the server's default.
+
+    Whether it is alive the two dates tell. Where one is not known, a name alone does not beat the server's word.
+    """
+    named = next((name for name in DEVELOPMENT if name in usable), None)
+    if named is None or named == default or default is None:
+        return default or named, []
+    ours, theirs = usable[named].committed_at, usable[default].committed_at
+    if ours is None or theirs is None:
+        return default, [f"{named} may be the development branch, but its date or {default}'s is not known"]
+    if theirs - ours > _LEFT_BEHIND:
+        return default, [f"{named} was left behind by {default}: {ours:%Y-%m-%d} against {theirs:%Y-%m-%d}"]
+    return named, [f"{named} is the development branch; the server's default is {default}"]

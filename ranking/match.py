@@ -1,0 +1,240 @@
+"""One version against the branches of one repository: which takes it, how surely, and why.
+
+The steps, from the surest: a branch whose name covers the version; a branch that carries the newest release of
+the version's line; a version newer than every line, for which no branch is cut; else nothing, and that is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ranking.conventions import Conventions, Line
+from ranking.lines import Lineage, ReleaseTag
+from ranking.versions import Reading, Version
+from ranking.words import FAMILY
+
+# How versions are written now, not ten years ago: the newest releases tell.
+_RECENT_RELEASES = 20
+_USUAL_COMPONENTS = 3
+
+_UNRIPE_OR_ASIDE = frozenset({"alpha", "beta", "rc", "preview", "pre", "milestone", "staging", "integration", "next"})
+
+Outcome = Literal["taken", "tied", "trunk", "not-cut", "lost", "held"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What became of one version.
+
+    `winners`: branch to the reason it takes the version (several: a tie); `others`: branches that come near,
+    each with its reason; `why`: one sentence for the notes where nothing was derived.
+    """
+
+    outcome: Outcome
+    winners: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """What a match looks at: the lines and their templates, the lineage, the default, and what is listed."""
+
+    conventions: Conventions
+    lineage: Lineage
+    default: str | None
+    listed: frozenset[str]
+
+
+def match(wanted: Reading, repo: Repo) -> Match:
+    """Find the branch that takes the version, or say why there is none."""
+    version, wish = wanted.version, _wish(wanted, repo)
+    size = line_size(version, repo, wish.on_tags, wish.tail)
+    covers = [line for line in repo.conventions.lines.values() if wish.binds(line) and line.reading.version.covers(version)]
+    newest = _newest(version, wish, repo)
+    carriers = frozenset(newest.branches or ()) & repo.listed if newest else frozenset()
+    by_name = _closest(covers, version, size, carriers, repo)
+    if by_name:
+        winners = _prefer(by_name, carriers)
+        return Match(
+            outcome="taken" if len(winners) == 1 else "tied",
+            winners={line.name: _why_covers(line, version, newest, carriers) for line in winners},
+            others={line.name: f"{line.reading.version} covers {version} less closely" for line in covers if line not in winners},
+        )
+    near = {line.name: _why_weak(line, version) for line in covers}
+    coming = _coming(version, size, newest, wish, repo)
+    if coming is not None:
+        return Match("taken", winners={coming.name: f"it is the highest version in the line of {version} that is not released yet"}, others=near)
+    if newest is not None and newest.branches is not None:
+        return _by_lineage(version, newest, carriers, near, repo)
+    return _unreleased(version, near, repo, wish, newest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What a label asks for beside its numbers: the product as branches and as tags name it, and the tail."""
+
+    on_branches: frozenset[str]
+    on_tags: frozenset[str]
+    tail: tuple[int, ...]
+
+    def binds(self, line: Line) -> bool:
+        """Whether the branch is of the product that the label names."""
+        return line.product == self.on_branches and line.tail == self.tail
+
+
+def _wish(wanted: Reading, repo: Repo) -> _Wish:
+    silent = FAMILY | repo.conventions.neutral
+    words = [w for w in wanted.words if w not in silent]
+    lines = repo.conventions.lines.values()
+    on_tags = _bound(words, repo.lineage.words, repo.lineage)
+    tails = {line.tail for line in lines}
+    return _Wish(
+        on_branches=_bound(words, {w for line in lines for w in line.product}, repo.lineage),
+        on_tags=on_tags,
+        tail=wanted.tail if wanted.tail in tails or repo.lineage.releases(on_tags, wanted.tail) else (),
+    )
+
+
+def _newest(version: Version, wish: _Wish, repo: Repo) -> ReleaseTag | None:
+    """The newest release of the version's line: of the module that the label names, else of the whole."""
+    for product in dict.fromkeys((wish.on_tags, wish.on_branches)):
+        size = line_size(version, repo, product, wish.tail)
+        found = repo.lineage.newest(version.numbers[:size], product, wish.tail)
+        if found is not None:
+            return found
+    return None
+
+
+def _bound(words: Sequence[str], known: Set[str], lineage: Lineage) -> frozenset[str]:
+    """Of a label's words those that something here carries: a word that nothing carries binds nothing."""
+    product = frozenset(words) & (known | lineage.abbreviations.keys())
+    return lineage.abbreviations.get(next(iter(product)), product) if len(product) == 1 else product
+
+
+def line_size(version: Version, repo: Repo, product: frozenset[str], tail: tuple[int, ...]) -> int:
+    """How many components make a line here: the convention's, and never all that a release has."""
+    if version.wildcard:
+        return len(version.numbers)
+    final = [r for r in repo.lineage.releases(product, tail) if not r.version.prerelease]
+    lengths = Counter(len(r.version.numbers) for r in final[-_RECENT_RELEASES:])
+    usual = max(lengths, key=lambda n: (lengths[n], n), default=_USUAL_COMPONENTS)
+    named = repo.conventions.components() or usual
+    return max(1, min(named, usual - 1, len(version.numbers)))
+
+
+def _closest(covers: list[Line], version: Version, size: int, carriers: frozenset[str], repo: Repo) -> list[Line]:
+    """Of the covering names the most specific, those left out that say too little by themselves."""
+    trusted = [line for line in covers if line.name in carriers or not _says_little(line, version, size, repo)]
+    closest = max((line.reading.components for line in trusted), default=0)
+    return [line for line in trusted if line.reading.components == closest]
+
+
+def _says_little(line: Line, version: Version, size: int, repo: Repo) -> bool:
+    """A coarse or bare lone name: `1.x` among lines of two components, `v5` alone."""
+    alone = repo.conventions.members.get(line.template, 0) < 2
+    bare = line.reading.components == 1 and not line.reading.version.wildcard
+    exact = line.reading.version.numbers == version.numbers
+    coarse = line.reading.components < min(size, repo.conventions.components() or 0)
+    return alone and not exact and (bare or coarse)
+
+
+def _prefer(lines: list[Line], carriers: frozenset[str]) -> list[Line]:
+    """Among equally close names: those that carry the line's newest release, then the plain ones.
+
+    `release/8.0-staging` yields to `release/8.0`. A development twin (`v8.x-dev` beside `v8.x`) does not: which
+    of the two takes the work is the project's habit, which no name tells.
+    """
+    lines = [line for line in lines if line.name in carriers] or lines
+    plain = [line for line in lines if not _UNRIPE_OR_ASIDE.intersection(line.reading.words)]
+    return sorted(plain or lines, key=lambda line: line.name.encode())
+
+
+def _coming(version: Version, size: int, newest: ReleaseTag | None, wish: _Wish, repo: Repo) -> Line | None:
+    """The highest branch named for a version of the line that no tag has reached yet.
+
+    For one version of the line, not for the line itself, it must carry a release of the line beside its name.
+    """
+    line = version.numbers[:size]
+    carrying = {
+        name
+        for release in repo.lineage.releases(wish.on_tags, wish.tail)
+        if release.version.within(line)
+        for name in release.branches or ()
+    }
+    inside = [
+        each
+        for each in repo.conventions.lines.values()
+        if wish.binds(each)
+        and each.reading.version.within(line)
+        and (newest is None or each.reading.version.key > newest.version.key)
+        and (version.wildcard or (each.name in carrying and each.reading.version.key > version.key))
+    ]
+    return max(inside, key=lambda each: (each.reading.version.key, each.name.encode()), default=None)
+
+
+def _by_lineage(
+    version: Version, newest: ReleaseTag, carriers: frozenset[str], near: dict[str, str], repo: Repo
+) -> Match:
+    if not carriers:
+        return Match("lost", others=near, why=f"{newest.name}, the newest release of the line of {version}, sits on no listed branch")
+    if repo.default in carriers:
+        return Match("trunk", others=near, why=f"{newest.name}, the newest release of the line of {version}, was made on {repo.default}")
+    able = [name for name in carriers if name in repo.conventions.lines or _family(name, repo)]
+    if not able:
+        names = ", ".join(sorted(carriers)[:5])
+        return Match("lost", others=near, why=f"{newest.name} sits only on {names}, no release line by its name")
+    reason = f"it carries {newest.name}, the newest release of the line of {version}"
+    ranked = {name: repo.conventions.lines.get(name) for name in able}
+    most = max(repo.conventions.members.get(line.template, 0) if line else 0 for line in ranked.values())
+    best = [n for n, line in ranked.items() if (repo.conventions.members.get(line.template, 0) if line else 0) == most]
+    best = _highest(best, repo)
+    return Match("taken" if len(best) == 1 else "tied", winners={n: reason for n in sorted(best)}, others=near)
+
+
+def _highest(names: list[str], repo: Repo) -> list[str]:
+    """Of branches under one template that carry the same release, those of the highest version.
+
+    Each was cut from the one before it, so all carry the release; the work goes on in the last.
+    """
+    lines = [repo.conventions.lines.get(name) for name in names]
+    if len({line.template if line else None for line in lines}) > 1 or None in lines:
+        return names
+    keys = {line.name: line.reading.version.key for line in lines if line}
+    return [name for name in names if keys[name] == max(keys.values())]
+
+
+def _family(name: str, repo: Repo) -> bool:
+    words = [w for w in name.lower().replace("-", "/").replace("_", "/").split("/") if w]
+    known = FAMILY | repo.conventions.neutral
+    return all(w in known for w in words) or (len(words) > 1 and words[0] in FAMILY)
+
+
+def _unreleased(
+    version: Version,
+    near: dict[str, str],
+    repo: Repo,
+    wish: _Wish,
+    newest: ReleaseTag | None,
+) -> Match:
+    if newest is not None:
+        return Match("held", others=near, why=f"nobody looked which branches carry {newest.name}")
+    releases = repo.lineage.releases(wish.on_tags, wish.tail)
+    known = [r.version.key for r in releases]
+    known += [line.reading.version.key for line in repo.conventions.lines.values() if wish.binds(line)]
+    if not known or version.key > max(known):
+        return Match("not-cut", others=near, why=f"{version} is newer than every line here; no branch is cut for it")
+    return Match("held", others=near, why=f"no branch and no release tag here belongs to the line of {version}")
+
+
+def _why_covers(line: Line, version: Version, newest: ReleaseTag | None, carriers: frozenset[str]) -> str:
+    exact = line.reading.version.key == version.key
+    said = "this branch's version" if exact else f"covered by this branch's {line.reading.version}"
+    return said + (f", and it carries {newest.name}" if newest and line.name in carriers else "")
+
+
+def _why_weak(line: Line, version: Version) -> str:
+    return f"{line.reading.version} would cover {version}, but the name stands alone and carries no release of the line"

@@ -1,0 +1,215 @@
+"""rank(facts) -> Ranking: candidates with integer scores, each the sum of its evidence.
+
+The steps: which branches are listed; what their names and tags say together; what the issue claims; then every
+candidate's evidence, added up. The same facts in any order give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from msgspec import UNSET
+
+from ranking import weights
+from ranking.claims import DECISIVE, Claim, claim
+from ranking.conventions import Conventions, infer_conventions, neutral_words
+from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
+from ranking.lines import Lineage
+from ranking.listing import Listed, counted, list_branches, refs_of
+from ranking.match import Repo
+from ranking.order import default_order
+from ranking.targets import read_targets
+from ranking.versions import read_branch
+from ranking.words import FAMILY
+
+
+def rank(facts: Facts) -> Ranking:
+    """Rank the branches of one bundle."""
+    view = read_view(facts)
+    targets = read_targets(facts.issue, facts.repository.name)
+    claims, said = claim(facts, view.listed, targets, view.repo)
+    floor = _under_floor(facts)
+    if floor:
+        claims = tuple(_demoted(claims))
+    scored = _score(facts, view, claims)
+    kept = scored[: facts.settings.max_candidates]
+    top = [c for c in scored if c.score == scored[0].score] if scored else []
+    notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor, *_provenance_notes(facts)]
+    if len(scored) > len(kept):
+        notes.append(f"left out after the first {len(kept)} candidates: {counted(c.branch for c in scored[len(kept) :])}")
+    return Ranking(
+        ref_provenance=facts.refs.provenance,
+        chosen=top[0].branch if len(top) == 1 else UNSET,
+        ambiguous=len(top) > 1,
+        convention=_convention(view.repo.conventions),
+        candidates=tuple(kept),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The facts, read: what is listed, what names and tags say together, the default order, what was left out."""
+
+    listed: Listed
+    repo: Repo
+    order: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def read_view(facts: Facts) -> View:
+    """Read the refs of a bundle, whatever its issue."""
+    listed = list_branches(facts)
+    neutral = neutral_words(facts.repository.name, (t.name for t in facts.refs.tags))
+    lineage = Lineage(facts.refs.tags, neutral)
+    conventions = infer_conventions(
+        listed.branches,
+        default=listed.default,
+        neutral=neutral,
+        lineage=lineage,
+        work_prefixes=facts.settings.work_prefixes,
+        admitted=_admitted(facts),
+    )
+    order, missing = default_order(listed, conventions, facts.settings.default_order)
+    notes = list(missing)
+    if conventions.work:
+        notes.append(f"left out as work branches: {counted(conventions.work)}")
+    repo = Repo(conventions, lineage, listed.default, frozenset(listed.branches))
+    return View(listed, repo, tuple(order), tuple(notes))
+
+
+def _admitted(facts: Facts) -> frozenset[str]:
+    """Branches that count whatever their names look like: linked pull requests target them, people chose them."""
+    links = facts.issue.links if facts.issue else ()
+    bases = {k.base_branch for k in links if k.base_branch and k.kind == "pull-request"}
+    return frozenset(bases | {r.branch for r in facts.recent})
+
+
+def _score(facts: Facts, view: View, claims: Iterable[Claim]) -> list[Candidate]:
+    by_branch: defaultdict[str, list[Claim]] = defaultdict(list)
+    for each in claims:
+        by_branch[each.branch].append(each)
+    recent = _recent(facts, view.listed)
+    place = {name: i for i, name in enumerate(view.order)}
+    names = _candidates(view, by_branch, recent)
+    # The score alone orders; only what is listed in the answer is written out as evidence.
+    scores = {name: sum(p for _, p, _ in _reasons(facts, view, name, by_branch, recent, place)) for name in names}
+    ordered = sorted(names, key=lambda name: (-scores[name], place.get(name, len(place)), name.encode()))
+    return [
+        Candidate(
+            branch=name,
+            score=scores[name],
+            refs=refs_of(view.listed.branches[name], facts),
+            evidence=tuple(
+                Evidence(kind=kind, detail=f"{points:+d}: {reason}")
+                for kind, points, reason in _reasons(facts, view, name, by_branch, recent, place)
+            ),
+        )
+        for name in ordered
+    ]
+
+
+def _candidates(
+    view: View, claims: Mapping[str, list[Claim]], recent: Mapping[str, tuple[int, RecentChoice]]
+) -> list[str]:
+    """Whatever carries a version, the order's heads, family words, what was claimed or remembered."""
+    work = frozenset(view.repo.conventions.work)
+    chosen = {*view.order, *claims, *recent}
+    chosen |= {n for n in view.listed.branches if n not in work and (n.lower() in FAMILY or read_branch(n))}
+    found = [n for n in chosen if n in view.listed.branches]
+    # Where nothing else is there, a work branch is better than no answer.
+    return found or list(view.listed.branches)
+
+
+def _reasons(
+    facts: Facts,
+    view: View,
+    name: str,
+    claims: Mapping[str, list[Claim]],
+    recent: Mapping[str, tuple[int, RecentChoice]],
+    place: Mapping[str, int],
+) -> Iterator[tuple[EvidenceKind, int, str]]:
+    """The evidence for one branch: kind, points, reason."""
+    own = claims.get(name, ())
+    decided = any(c.kind in DECISIVE or c.points >= weights.ALSO_WANTED for c in own)
+    for each in own:
+        yield each.kind, each.points, each.reason
+    for kind, points, reason in _context(view, name, recent, place):
+        yield kind, 0 if decided else points, reason
+    if facts.refs.provenance == "remote":
+        yield "ref-provenance", weights.LISTED, "the remote listed it in this run"
+    else:
+        yield "ref-provenance", weights.CACHED, "known from this clone; the remote did not answer in this run"
+
+
+def _context(
+    view: View, name: str, recent: Mapping[str, tuple[int, RecentChoice]], place: Mapping[str, int]
+) -> Iterator[tuple[EvidenceKind, int, str]]:
+    """What speaks for a branch whatever the issue says."""
+    conventions = view.repo.conventions
+    line = conventions.lines.get(name)
+    if line and line.template == conventions.dominant:
+        yield "version-convention", weights.CONVENTION, f"named under {line.template}, like {conventions.members[line.template]}"
+    if name in recent:
+        points, choice = recent[name]
+        yield "recent", points, f"chosen by a person, {choice.count} times, last on {choice.last_used:%Y-%m-%d}"
+    if name == view.listed.development:
+        said = "the server's default branch" if name == view.listed.default else "the development branch"
+        yield "repo-default", weights.REPO_DEFAULT, said
+    elif name == view.listed.default:
+        yield "repo-default", weights.SERVER_DEFAULT, "the server's default branch"
+    if name in place and place[name] < weights.SORT_ORDER:
+        yield "sort-order", weights.SORT_ORDER - place[name], f"number {place[name] + 1} of the default order"
+
+
+def _recent(facts: Facts, listed: Listed) -> dict[str, tuple[int, RecentChoice]]:
+    """The remembered choices that are listed and inside their time to live, with their points."""
+    oldest = facts.now - timedelta(days=facts.settings.branch_ttl_days)
+    alive = [r for r in facts.recent if r.branch in listed.branches and r.last_used >= oldest]
+    alive.sort(key=lambda r: r.branch.encode())
+    alive.sort(key=lambda r: (r.last_used, r.count), reverse=True)
+    points = [max(0, weights.RECENT - i * weights.RECENT_STEP) for i in range(len(alive))]
+    found: dict[str, tuple[int, RecentChoice]] = {}
+    for p, choice in zip(points, alive, strict=True):
+        found.setdefault(choice.branch, (p, choice))
+    return found
+
+
+def _under_floor(facts: Facts) -> list[str]:
+    """Notes on the backtest; more than the plain one where the floor forbids to derive."""
+    floor, kept = facts.settings.derive_floor, facts.backtest
+    if floor is None:
+        return []
+    if kept is None or not kept.asked:
+        return [f"deriveFloor {floor:g}: no backtest is kept, so nothing is derived; run base-branch backtest"]
+    share = kept.right / kept.asked
+    if share >= floor:
+        return []
+    return [f"deriveFloor {floor:g}: the backtest was right in {share:.1%} only, so nothing is derived"]
+
+
+def _demoted(claims: Iterable[Claim]) -> Iterator[Claim]:
+    for each in claims:
+        yield Claim(each.branch, "version-convention", each.points, each.reason) if each.kind in DECISIVE else each
+
+
+def _provenance_notes(facts: Facts) -> list[str]:
+    notes = []
+    if facts.refs.provenance == "local":
+        why = f" ({facts.refs.failure.kind}: {facts.refs.failure.detail})" if facts.refs.failure else ""
+        notes.append(f"the remote did not answer{why}: these are this clone's refs, and a missing branch proves nothing")
+    elif not facts.refs.complete:
+        notes.append("the remote's list is incomplete: a missing branch proves nothing")
+    if facts.backtest is not None and facts.backtest.asked:
+        b = facts.backtest
+        notes.append(f"backtest of {b.at:%Y-%m-%d}: {b.asked} asked, {b.right} right, {b.wrong} wrong, {b.held} held")
+    return notes
+
+
+def _convention(conventions: Conventions) -> Convention | None:
+    if conventions.dominant is None:
+        return None
+    return Convention(template=conventions.dominant, members=conventions.members[conventions.dominant])

@@ -1,0 +1,150 @@
+"""What an issue asks for: its own versions, those it inherits, those it is said to affect, its linked bases.
+
+Free text never comes here. A label that holds no version yields a note and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ranking.facts import Issue, IssueLink, IssueVersion, Role
+from ranking.versions import Reading, read_label
+from ranking.words import FAMILY
+
+_ROLES: dict[str, Role] = {
+    "fixversions": "fix",
+    "fixversion": "fix",
+    "versions": "affected",
+    "affectedversions": "affected",
+    "milestone": "milestone",
+    "labels": "label",
+}
+_OWN: tuple[Role, ...] = ("fix", "target", "milestone")
+
+# A tracker label is free to say anything (`python3.9`, `sev-2`, `k8s-1.25`): only a label that is a version and
+# nothing else is read as one.
+_PLAIN_LABEL = re.compile(r"(?:[A-Za-z]+[-_:/ ]+)*v?[0-9]+(?:[._][0-9]+)*(?:[._]?[xXzZ*])?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One version label that an issue, or what it inherits from, names."""
+
+    label: str
+    field: str
+    reading: Reading
+    source: str | None = None
+    depth: int = 1
+
+    def __str__(self) -> str:
+        """How evidence names it: `fixVersions 8.4.0`."""
+        origin = f" of {self.source}" if self.source else ""
+        return f"{self.field} {self.label}{origin}"
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What was read of an issue, by how far it binds."""
+
+    own: tuple[Target, ...] = ()
+    inherited: tuple[Target, ...] = ()
+    released: tuple[Target, ...] = ()
+    affected: tuple[Target, ...] = ()
+    weak: tuple[Target, ...] = ()
+    bases: tuple[IssueLink, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def role_of(version: IssueVersion) -> Role:
+    """Its role, else the one that its field's well-known name gives, else `target`."""
+    return version.role or _ROLES.get(re.sub("[^a-z]", "", version.field.lower()), "target")
+
+
+def read_targets(issue: Issue | None, repository: str) -> Targets:
+    """Sort an issue's versions and links by what they may decide."""
+    if issue is None:
+        return Targets()
+    notes: list[str] = []
+    own_versions = [v for v in issue.versions if v.inherited_from is None]
+    firm = [v for v in own_versions if role_of(v) in _OWN and not (role_of(v) == "milestone" and v.closed)]
+    own = _read(firm, notes)
+    if not own:
+        own = _read([v for v in own_versions if role_of(v) == "label" and _says_version(v.name)], notes)
+    closed = [v for v in own_versions if role_of(v) == "milestone" and v.closed]
+    notes += [f"milestone {v.name} is closed: weak evidence" for v in closed]
+    notes += [f"{v.field} {v.name} is archived in the tracker" for v in firm if v.archived]
+    notes += [f"{v.field} {v.name} is already released, by the tracker" for v in firm if v.released and not v.archived]
+    links = sorted(issue.links, key=lambda link: (link.depth, link.kind, link.key, link.base_branch or ""))
+    inherited = _read([v for v in issue.versions if v.inherited_from and role_of(v) in _OWN], notes)
+    inherited += _read_links((k for k in links if k.kind in ("parent", "epic")), notes)
+    return Targets(
+        own=_once(own),
+        inherited=_once(inherited),
+        released=_once(_read_links((k for k in links if k.kind == "release"), notes)),
+        affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], [])),
+        weak=_once(_read(closed, [])),
+        bases=tuple(k for k in links if k.kind == "pull-request" and k.base_branch),
+        notes=(*_unread(issue), *notes, *_silent_links(links, repository)),
+    )
+
+
+def _read(versions: Iterable[IssueVersion], notes: list[str]) -> list[Target]:
+    targets = []
+    for version in versions:
+        reading = read_label(version.name)
+        if reading is None:
+            notes.append(f"{version.field} {version.name!r} names no version")
+            continue
+        targets.append(Target(version.name, version.field, reading, source=version.inherited_from))
+    return targets
+
+
+def _read_links(links: Iterable[IssueLink], notes: list[str]) -> list[Target]:
+    targets = []
+    for link in links:
+        named = [v for v in link.versions if role_of(v) in _OWN]
+        for target in _read(named, notes):
+            targets.append(Target(target.label, target.field, target.reading, source=link.key, depth=link.depth))
+        if link.kind == "release" and not named:
+            reading = read_label(link.key)
+            if reading is not None and (reading.separator or reading.version.wildcard):
+                targets.append(Target(link.key, "release", reading, depth=link.depth))
+    return targets
+
+
+def _once(targets: Iterable[Target]) -> tuple[Target, ...]:
+    """Each once, in an order that does not depend on the issue's."""
+    return tuple(sorted(set(targets), key=lambda t: (t.depth, t.reading.version.key, t.label, t.field, t.source or "")))
+
+
+def _says_version(label: str) -> bool:
+    reading = read_label(label) if _PLAIN_LABEL.fullmatch(label.strip()) else None
+    return reading is not None and bool(reading.separator or reading.version.wildcard) and FAMILY.issuperset(reading.words)
+
+
+def _unread(issue: Issue) -> list[str]:
+    notes = []
+    if issue.read in ("failed", "not-found"):
+        detail = f": {issue.failure.detail}" if issue.failure else ""
+        notes.append(f"issue {issue.key} could not be read ({issue.read}){detail}: its versions are not known")
+    elif issue.read == "partial":
+        notes.append(f"issue {issue.key} was read in part only")
+    said = {"not-delivered": "was not delivered", "not-visible": "is not visible to us", "failed": "could not be read"}
+    notes += [f"field {f.name} {said[f.state]}" for f in issue.fields if f.state in said]
+    notes += [f"field {f.name} is empty" for f in issue.fields if f.state == "empty"]
+    return notes
+
+
+def _silent_links(links: Iterable[IssueLink], repository: str) -> list[str]:
+    notes = []
+    for link in links:
+        if link.read == "failed":
+            notes.append(f"linked {link.key} could not be read")
+        elif link.kind == "pull-request" and link.repository not in (None, repository):
+            notes.append(f"linked pull request {link.key} is of another repository, {link.repository}")
+        elif link.kind in ("clones", "blocks", "relates", "other") and link.versions:
+            names = ", ".join(sorted(v.name for v in link.versions))
+            notes.append(f"linked {link.key} ({link.label or link.kind}) names {names}: no ground to act on")
+    return notes

@@ -1,0 +1,241 @@
+"""Version tokens in refnames, tags and version labels; one comparison key; what covers what.
+
+A name is read once into a `Reading`: the text before the version, the version, the text after it. Nothing here
+knows which names exist; what several names say together is `conventions` and `lines`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from packaging.version import InvalidVersion
+from packaging.version import Version as Pep440
+
+# A component of more digits is a hash, a time stamp or an attack, not a version number.
+_LONGEST_COMPONENT = 14
+
+_OPEN_END = 10**_LONGEST_COMPONENT
+"""Stands in a comparison key for a wildcard: `7.x` is newer than every 7.n that exists."""
+
+# How ripe a version is. `dev` and its like are builds on the way to a release, `post` comes after it.
+_RIPENESS = {
+    **dict.fromkeys(("dev", "snapshot", "nightly", "canary", "development"), -6),
+    **dict.fromkeys(("a", "alpha"), -5),
+    **dict.fromkeys(("b", "beta"), -4),
+    **dict.fromkeys(("m", "milestone", "ea"), -3),
+    **dict.fromkeys(("pre", "preview"), -2),
+    **dict.fromkeys(("c", "cr", "rc"), -1),
+    **dict.fromkeys(("final", "ga", "release"), 0),
+    **dict.fromkeys(("sp", "post"), 1),
+}
+FINAL = 0
+
+_NUMBERS = re.compile(
+    r"(?<![0-9])(?P<numbers>[0-9]+(?:(?P<separator>[._-])[0-9]+(?:(?P=separator)[0-9]+)*)?)"
+    r"(?P<wildcard>(?:[._-]?(?:[xX]{1,2}|[zZ]|\*|y)(?![A-Za-z0-9]))+)?"
+)
+_PHASE = re.compile(
+    r"[._-]?(?:(?P<word>dev|snapshot|nightly|canary|development|alpha|beta|milestone|ea|preview|pre|rc|cr|final"
+    r"|ga|release|sp|post)(?:[._-]?(?P<n>[0-9]+(?:\.[0-9]+)*))?"
+    r"|(?P<letter>[abcm])(?P<m>[0-9]+))(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+# `2.x-dev` and `5.0-release` name a line in a branch's name; in a tag or a label they name a build.
+_LINE_WORDS = frozenset({"dev", "development", "release"})
+
+_WORD = re.compile(r"[A-Za-z]+")
+_DIGITS = re.compile(rf"[0-9]{{1,{_LONGEST_COMPONENT}}}")
+# `v1.2` and `R1.2`: the letter belongs to the number. In `r-1.2` it is a word.
+_MARK = re.compile(r"(?<![A-Za-z])[vVrR]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version or, with `wildcard`, a line of versions.
+
+    `numbers`: its components without zero padding; `ripeness`: below 0 a pre-release, 0 final, above 0 a later
+    build of the same; `build`: the numbers of its phase (`rc2` has (2,)).
+    """
+
+    numbers: tuple[int, ...]
+    wildcard: bool = False
+    ripeness: int = FINAL
+    build: tuple[int, ...] = ()
+
+    @property
+    def key(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+        """The one comparison key: `8.4` and `8.4.0` are equal, a line is newer than all in it.
+
+        >>> Version((8, 10)).key > Version((8, 9)).key
+        True
+        """
+        if self.wildcard:
+            return (*self.numbers, _OPEN_END), self.ripeness, self.build
+        return _trimmed(self.numbers), self.ripeness, self.build
+
+    @property
+    def prerelease(self) -> bool:
+        """Whether it comes before the final version of the same numbers."""
+        return self.ripeness < FINAL
+
+    def covers(self, other: Version) -> bool:
+        """Whether a branch of this version takes `other`: its components are a prefix of the other's.
+
+        >>> Version((7,), wildcard=True).covers(Version((7, 17, 3)))
+        True
+        >>> Version((4, 1)).covers(Version((4, 10, 0)))
+        False
+        >>> Version((7, 17, 3)).covers(Version((7, 17)))
+        False
+        """
+        if self.prerelease:
+            same = self.ripeness == other.ripeness and other.build[: len(self.build)] == self.build
+            return same and not other.wildcard and _trimmed(self.numbers) == _trimmed(other.numbers)
+        size = len(self.numbers)
+        if other.numbers[:size] == self.numbers:
+            return True
+        return not self.wildcard and not other.wildcard and self.numbers == _padded(other.numbers, size)
+
+    def within(self, line: tuple[int, ...]) -> bool:
+        """Whether it belongs to the line that these components name."""
+        return _padded(self.numbers, len(line))[: len(line)] == line if not self.wildcard else self.numbers[: len(line)] == line
+
+    def __str__(self) -> str:
+        """The plain spelling, for messages."""
+        return ".".join(map(str, self.numbers)) + (".x" if self.wildcard else "")
+
+
+def _trimmed(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    end = len(numbers)
+    while end > 1 and numbers[end - 1] == 0:
+        end -= 1
+    return numbers[:end]
+
+
+def _padded(numbers: tuple[int, ...], size: int) -> tuple[int, ...]:
+    return numbers + (0,) * (size - len(numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A name with its version: `before` and `after` are the literal text around it.
+
+    `words`: those of both, in lower case; `tail`: the numbers that follow the version.
+    """
+
+    before: str
+    version: Version
+    after: str
+    separator: str
+    spelling: str
+    words: tuple[str, ...]
+    tail: tuple[int, ...]
+
+    @property
+    def components(self) -> int:
+        """How many numbers the name gives."""
+        return len(self.version.numbers)
+
+
+@lru_cache(maxsize=1 << 17)
+def read_branch(name: str) -> Reading | None:
+    """The version in a branch's name, or None.
+
+    >>> read_branch("release-2.8.x-fix").version
+    Version(numbers=(2, 8), wildcard=True, ripeness=0, build=())
+    >>> read_branch("7-1-stable").version.numbers
+    (7, 1)
+    """
+    return _read(name, branch=True)
+
+
+@lru_cache(maxsize=1 << 17)
+def read_tag(name: str) -> Reading | None:
+    """The version in a tag's name, or None.
+
+    >>> read_tag("v2.1_rc4").version
+    Version(numbers=(2, 1), wildcard=False, ripeness=-1, build=(4,))
+    """
+    return _read(name, branch=False)
+
+
+@lru_cache(maxsize=1 << 12)
+def read_label(text: str) -> Reading | None:
+    """The version that a tracker's label names, or None where it names none, or several.
+
+    >>> read_label("CNV v4.22.3").version.numbers
+    (4, 22, 3)
+    >>> read_label("2+"), read_label("Next"), read_label("0.5.2, 0.4.3")
+    (None, None, None)
+    """
+    text = text.strip()
+    found = _tokens(text)
+    if len({m["numbers"] for m in found if m["separator"] == "." and not _follows_word(text, m)}) > 1 and re.search("[,;/ ]", text):
+        return None
+    reading = _read(text, branch=False)
+    if reading is None or reading.after.lstrip().startswith("+") and not reading.after.strip("+ "):
+        return None
+    return _by_pep440(text, reading)
+
+
+def _by_pep440(text: str, reading: Reading) -> Reading:
+    """Let packaging read what is PEP 440 and more than numbers (`1!2.0`, `1.0.post1`, `1.0+local`)."""
+    if not reading.after or reading.version.wildcard or reading.before.strip("vV"):
+        return reading
+    try:
+        exact = Pep440(text)
+    except InvalidVersion:
+        return reading
+    ripeness, build = reading.version.ripeness, reading.version.build
+    if exact.post is not None:
+        ripeness, build = _RIPENESS["post"], (exact.post,)
+    elif exact.dev is not None and exact.pre is None:
+        ripeness, build = _RIPENESS["dev"], (exact.dev,)
+    version = Version(exact.release, wildcard=False, ripeness=ripeness, build=build)
+    return Reading("", version, "", reading.separator, reading.spelling, (), ())
+
+
+def _follows_word(text: str, match: re.Match[str]) -> bool:
+    return match.start() > 0 and text[match.start() - 1].isalpha() and text[match.start() - 1] not in "vVrR"
+
+
+def _tokens(text: str) -> list[re.Match[str]]:
+    """The numbers in a text that stand for themselves: no part of a word such as `k8s` or `sqlite3mc`."""
+    found = []
+    for match in _NUMBERS.finditer(text):
+        end = match.end()
+        if end < len(text) and text[end].isalpha() and not _PHASE.match(text, end):
+            continue
+        if any(len(n) > _LONGEST_COMPONENT for n in re.split("[._-]", match["numbers"])):
+            continue
+        found.append(match)
+    return found
+
+
+def _read(text: str, *, branch: bool) -> Reading | None:
+    found = _tokens(text)
+    if not found:
+        return None
+    # Two components or a wildcard make a version; a bare number only where there is nothing better.
+    match = next((m for m in found if m["separator"] or m["wildcard"]), found[0])
+    end, ripeness, build = match.end(), FINAL, ()
+    phase = _PHASE.match(text, end)
+    if phase and not (branch and (phase["word"] or "").lower() in _LINE_WORDS):
+        ripeness = _RIPENESS[(phase["word"] or phase["letter"]).lower()]
+        digits = phase["n"] or phase["m"]
+        build = tuple(int(n[:_LONGEST_COMPONENT]) for n in digits.split(".")) if digits else ()
+        end = phase.end()
+    before, after = text[: match.start()], text[end:]
+    separator = match["separator"] or ""
+    numbers = tuple(int(n) for n in (match["numbers"].split(separator) if separator else [match["numbers"]]))
+    return Reading(
+        before=before,
+        version=Version(numbers, wildcard=bool(match["wildcard"]), ripeness=ripeness, build=build),
+        after=after,
+        separator=separator,
+        spelling=text[match.start() : end],
+        words=tuple(w.lower() for w in (*_WORD.findall(_MARK.sub("", before)), *_WORD.findall(after))),
+        tail=tuple(int(n) for n in _DIGITS.findall(after)),
+    )

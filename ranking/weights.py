@@ -1,0 +1,60 @@
+"""Every number of the score, each with the sentence that explains it.
+
+Decisive evidence (`issue-version`, `linked-release`) is worth more than all else together. Beside it everything
+else is shown with 0 points: recency and order must not break a tie between two versions of one issue.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ISSUE_VERSION: Final = 100
+"""The issue's own version belongs on this branch: by its name, by the release tags it carries, or by both."""
+
+LINKED_RELEASE: Final = 90
+"""A linked pull request, release item or parent says so; the issue's own version goes before it."""
+
+INHERITED_STEP: Final = 5
+"""What each further level between the issue and the one that it inherits from takes away."""
+
+ALSO_WANTED: Final = 100
+"""Another version of the same issue is not cut yet and would go here: as good a claim, so it ties."""
+
+REPO_DEFAULT: Final = 30
+"""Where work goes when nothing else is said: the development branch."""
+
+SERVER_DEFAULT: Final = 20
+"""The server's default branch, where another one is the development branch."""
+
+NOT_CUT_YET: Final = 15
+"""The version is newer than every line, or its line was released from here so far: no branch is cut for it."""
+
+RUNNER_UP: Final = 12
+"""This branch would take the version too; another one takes it more closely."""
+
+WEAK_MATCH: Final = 6
+"""The name comes near the version and nothing stands beside it: not enough to act on."""
+
+AFFECTED: Final = 4
+"""The version is said to be affected: a hint for a later backport, never a target."""
+
+MENTIONED: Final = 3
+"""Something linked points here, and the issue's own version points elsewhere or the link says too little."""
+
+RECENT: Final = 12
+"""The most recent choice of a person for this project; each older one gets less."""
+
+RECENT_STEP: Final = 2
+"""How much less."""
+
+SORT_ORDER: Final = 8
+"""First in the default order; each later place gets one less, down to none."""
+
+CONVENTION: Final = 2
+"""The name stands under the repository's dominant template."""
+
+LISTED: Final = 5
+"""The remote itself listed it in this run."""
+
+CACHED: Final = 1
+"""Only this clone knows it: the remote did not answer."""

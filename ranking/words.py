@@ -1,0 +1,68 @@
+"""The words of branch names: which tell a kind of branch, which name a product, which mark work in progress.
+
+Closed lists of the field's own vocabulary. No project's name stands here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+# Family words: they say "this is a line of releases" and tell no product apart.
+FAMILY = frozenset(
+    """
+    release releases released releasing rel branch branches branched stable stabilization staging maint maintain
+    maintained maintenance unmaintained unsupported support supported lts sts version versions ver v line lines series
+    x fixes patches patch updates train dev devel develop development next main master trunk current prod production
+    live ga final sec security core old legacy archive archived archives deprecated eol eom extended service sp
+    alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes backports
+    """.split()
+)
+
+# Where a branch stands for new work when nothing else is said.
+DEVELOPMENT = ("develop", "development", "dev")
+TRUNKS = ("main", "master")
+
+# A work branch: somebody's change on its way, never where a change goes. Anchored at the start of the name.
+WORK_PREFIXES = (
+    "feature/", "features/", "feat/", "bugfix/", "bugfixes/", "fix/", "fixes/", "hotfix/", "chore/", "bug/", "bugs/",
+    "task/", "tasks/", "issue/", "issues/", "topic/", "topics/", "wip/", "wip-", "user/", "users/", "private/",
+    "personal/", "docs/", "doc/", "ci/", "test/", "tests/", "testing/", "refactor/", "perf/", "style/", "build/",
+    "improvement/", "enhancement/", "experiment/", "experimental/", "spike/", "poc/", "sandbox/", "tmp/", "temp/",
+    "pr/", "pull/", "prs/", "review/", "cleanup/", "deps/", "dependencies/",
+    "dependabot/", "renovate/", "renovate-", "mergify/", "copilot/", "codex/", "claude/", "cursor/", "devin/",
+    "greenkeeper/", "snyk-", "imgbot", "whitesource/", "mend/", "pre-commit-ci-", "all-contributors/", "allcontributors/",
+    "gh-readonly-queue/", "gitbutler/", "graphite-base/", "release-please--", "changeset-release/", "create-pull-request/",
+    "backport/", "backport-", "backports/", "auto-backport", "cherry-pick", "cherrypick", "cherry/", "revert-", "revert/",
+    "automerge/", "automerge-", "automation/", "auto-", "autoupdate", "bump-", "bump/", "update-", "update/", "upgrade-",
+    "upgrade/", "merge-", "merge/", "sync-", "sync/", "staging/", "trying", "crowdin",
+)  # fmt: skip
+
+# Words that mark work wherever they stand in a name that is no line by its template's members.
+_WORK_WORDS = frozenset(
+    """
+    fix fixed fixing bugfix hotfix feature feat backport backporting backported bp cherry cherrypick picked revert
+    reverts reverted bump bumps upgrade upgrading merge merged merges merging conflict conflicts port porting
+    tmp temp test tests testing wip poc prototype experiment experimental patch try trial issue pr
+    """.split()
+)
+
+# What a hosting site names the branch of an edit made in the browser: `somebody-patch-1`.
+_WEB_EDIT = re.compile(r"(?:^|[-_/])(?:patch|pr|issue)-[0-9]+$|^pull/")
+
+
+def is_work_branch(name: str, prefixes: Iterable[str] | None) -> bool:
+    """Whether a name is a work branch's; `prefixes` replaces the built-in list where the user gave one.
+
+    >>> is_work_branch("feature/8.4-export", None), is_work_branch("release/8.4", None)
+    (True, False)
+    """
+    lowered = name.lower()
+    if prefixes is not None:
+        return lowered.startswith(tuple(p.lower() for p in prefixes))
+    return lowered.startswith(WORK_PREFIXES) or bool(_WEB_EDIT.search(lowered))
+
+
+def names_work(words: Iterable[str]) -> bool:
+    """Whether words of a name mark it as work rather than as a line."""
+    return not _WORK_WORDS.isdisjoint(words)
