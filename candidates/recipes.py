@@ -32,6 +32,9 @@ _UNWRITABLE = re.compile(r"[\x00-\x20\x7f]")
 # What the user's configuration may not change about a built repository.
 _OWN_WAYS = ("-c", "core.hooksPath=/dev/null", "-c", "protocol.file.allow=always")
 
+_DIGITS = {"sha1": 40, "sha256": 64}
+
+ObjectFormat = Literal["sha1", "sha256"]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
@@ -145,7 +148,7 @@ def build(
     folder: Path,
     git_environ: Mapping[str, str],
     *,
-    object_format: Literal["sha1", "sha256"] = "sha1",
+    object_format: ObjectFormat = "sha1",
 ) -> Built:
     """Build the recipe's remote (`remote.git`, bare) and its clone (`clone`) in a folder, made if need be.
 
@@ -154,7 +157,7 @@ def build(
     folder.mkdir(parents=True, exist_ok=True)
     built = Built(remote=folder / "remote.git", clone=folder / "clone")
     git = Git(folder=folder, environ=git_environ)
-    before, after = plan(recipe)
+    before, after = plan(recipe, object_format)
     options = ("--template=", f"--object-format={object_format}", f"--initial-branch={recipe.default}")
     _do(git, "init", "--quiet", "--bare", *options, str(built.remote))
     _import(git.at(built.remote), before, keep_marks=after is not None)
@@ -165,12 +168,12 @@ def build(
     return built
 
 
-def plan(recipe: Recipe) -> tuple[bytes, bytes | None]:
+def plan(recipe: Recipe, object_format: ObjectFormat = "sha1") -> tuple[bytes, bytes | None]:
     """Write the recipe as streams for `git fast-import`: up to the clone, and after it (None: nothing is).
 
     InvalidInput where a step names what does not stand there at that step.
     """
-    story = _Story(recipe)
+    story = _Story(recipe, object_format)
     before: bytes | None = None
     for index, step in enumerate(recipe.steps):
         where = f"steps[{index}]"
@@ -192,6 +195,7 @@ class _Story:
     """The state while the steps are told: tips by mark (0: no commit yet), the clock, the stream so far."""
 
     recipe: Recipe
+    object_format: ObjectFormat
     tips: dict[str, int] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
@@ -231,7 +235,7 @@ class _Story:
             if mark != _NO_COMMIT:
                 self._write(f"reset refs/heads/{name}\nfrom :{mark}\n\n")
         for name in sorted(self.gone):
-            self._write(f"reset refs/heads/{name}\nfrom {'0' * 40}\n\n")
+            self._write(f"reset refs/heads/{name}\nfrom {'0' * _DIGITS[self.object_format]}\n\n")
         self._write("done\n")
         stream, self.stream, self.gone = b"".join(self.stream), [], set()
         return stream

@@ -94,10 +94,10 @@ def read_dates(
     if rest:
         shown = _ask(git, git_dir, "cat-file", "--batch", "--buffer", lines=rest, timeout=timeout)
         if shown.code == 0:
-            for oid, content in parse_batch(shown.stdout):
-                if content is None:
+            for oid, kind, content in parse_batch(shown.stdout):
+                if kind == "missing":
                     dates[oid] = None
-                elif (seconds := _signed_at(content)) is not None:
+                elif kind in {"commit", "tag"} and (seconds := _signed_at(content)) is not None:
                     found[oid] = seconds
     for oid in wanted:
         moment = to_datetime(found[oid]) if oid in found else None
@@ -322,15 +322,14 @@ def parse_timestamps(stdout: bytes) -> Iterator[tuple[Oid, int]]:
         yield Oid(oid), int(seconds)
 
 
-def parse_batch(stdout: bytes) -> Iterator[tuple[Oid, bytes | None]]:
-    """Records of `cat-file --batch`: oid and content; None where the object is missing."""
+def parse_batch(stdout: bytes) -> Iterator[tuple[Oid, str, bytes]]:
+    """Records of `cat-file --batch`: oid, type and content; type "missing" where the object is not here."""
     stream = io.BytesIO(stdout)
     while header := stream.readline():
-        oid, _, rest = header.decode("ascii").strip().partition(" ")
-        size = rest.rpartition(" ")[2]
-        yield Oid(oid), None if rest == "missing" else stream.read(int(size))
-        if rest != "missing":
-            stream.read(1)
+        oid, kind, *size = header.decode("ascii").split()
+        content = stream.read(int(size[0])) if size else b""
+        stream.read(len(size))  # the newline after a content
+        yield Oid(oid), kind, content
 
 
 def parse_walk(stdout: bytes) -> Iterator[tuple[Oid, Oid | None, int]]:
