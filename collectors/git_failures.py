@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from collectors.remote_url import host_of, redact
+from collectors.remote_url import redact
 from ranking.facts import Failure, FailureKind
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
 
 _QUOTED: Final = re.compile(r"'[^']*'")
 _SAID_BY_SERVER: Final = "remote:"
+# What git adds to whatever went wrong before.
+_TAIL: Final = "fatal: Could not read from remote repository"
 
 
 def classify(stderr: str, code: int | None) -> FailureKind:
@@ -88,13 +90,17 @@ def _match(stderr: str) -> tuple[FailureKind, str]:
         for bare, line in own:
             if pattern.search(bare):
                 return kind, line
-    telling = [line for _, line in own if line.startswith(("fatal:", "error:"))]
-    return "unknown", (telling or lines or ["git said nothing"])[0]
+    if not lines or lines[0].startswith(_TAIL):  # the line was closed without a word
+        return ("protocol" if lines else "unknown"), (lines or ["git said nothing"])[0]
+    telling = [
+        line for _, line in own if line.startswith(("fatal:", "error:")) and not line.startswith(_TAIL)
+    ]
+    return "unknown", (telling or [line for _, line in own] or lines)[0]
 
 
-def failure_of(ran: Ran, remote: str, host: str | None) -> Failure:
-    """Make the failure of a run that asked a remote (a name, or a URL that names its host)."""
+def failure_of(ran: Ran, host: str | None) -> Failure:
+    """Make the failure of a run that asked a host (None: this machine, or not known)."""
     detail = relevant_line(ran.stderr)
     if ran.timed_out:
         detail = f"no answer within {ran.milliseconds / 1000:.1f} s"
-    return Failure(kind=classify(ran.stderr, ran.code), detail=detail, host=host or host_of(remote))
+    return Failure(kind=classify(ran.stderr, ran.code), detail=detail, host=host)

@@ -89,10 +89,14 @@ class Git:
     environ: Mapping[str, str]
     executable: str = "git"
 
-    def run(self, *arguments: str, timeout: float = 60.0, stdin: bytes = b"") -> Ran:
-        """Run git in the folder; never raises for its exit code. SetupError where there is no git."""
+    def run(self, *arguments: str, timeout: float = 60.0, stdin: bytes = b"", packets: bool = False) -> Ran:
+        """Run git in the folder; never raises for its exit code. SetupError where there is no git.
+
+        `packets`: what git hears and says in its own protocol is written to standard error as well.
+        """
+        environ = git_environment(self.environ) | ({"GIT_TRACE_PACKET": "1"} if packets else {})
         argv = (self.executable, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments)
-        return run(argv, cwd=self.folder, environ=git_environment(self.environ), timeout=timeout, stdin=stdin)
+        return run(argv, cwd=self.folder, environ=environ, timeout=timeout, stdin=stdin)
 
     def at(self, folder: Path) -> Git:
         """The same git at another folder."""
@@ -130,7 +134,9 @@ def run(
             message = f"{cwd} does not exist"
             raise SetupError(message, code="no-such-folder") from fault
         message = f"{argv[0]} was not found on PATH"
-        raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from fault
+        raise SetupError(
+            message, code="git-missing", hint="install git 2.30 or newer, then: git --version"
+        ) from fault
     code: int | None
     try:
         out, err = child.communicate(stdin or None, timeout=timeout)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from collectors.errors import InvalidInput, SetupError
 from collectors.git_failures import failure_of, relevant_line
 from collectors.refspecs import covers_all_branches, parse_refspec, tracking_splitter
-from collectors.remote_url import redact, rewritten
+from collectors.remote_url import host_of, redact, rewritten
 from ranking.facts import Branch, Failure, RefListing, Tag
 from ranking.names import HEADS, REMOTES, TAGS, Refname, fault_of, remote_tracking
 
@@ -271,21 +271,38 @@ def ask_remote(
     git: Git, remote: str, deadline: Deadline, *, host: str | None = None
 ) -> RemoteAnswer | Failure:
     """Ask the remote (a name or a URL) for heads and tags in one question; `host` names it in a failure."""
-    ran = git.run("ls-remote", "--heads", "--tags", "--", remote, timeout=deadline.remaining())
-    if ran.code != 0:
-        return failure_of(ran, remote, host)
-    answer = parse_advertised(_text(ran))
-    return RemoteAnswer(branches=answer.branches, tags=answer.tags, milliseconds=ran.milliseconds)
+    heard = _ask(git, ("--heads", "--tags", "--", remote), deadline, host or host_of(remote))
+    if isinstance(heard, Failure):
+        return heard
+    answer = parse_advertised(_text(heard))
+    return RemoteAnswer(branches=answer.branches, tags=answer.tags, milliseconds=heard.milliseconds)
 
 
 def ask_default_branch(
     git: Git, remote: str, deadline: Deadline, *, host: str | None = None
 ) -> DefaultAnswer | Failure:
     """Ask the remote which branch its HEAD names. The server sends every ref for it: ask where it counts."""
-    ran = git.run("ls-remote", "--symref", "--", remote, "HEAD", timeout=deadline.remaining())
-    if ran.code != 0:
-        return failure_of(ran, remote, host)
-    return DefaultAnswer(branch=parse_default_branch(_text(ran)), milliseconds=ran.milliseconds)
+    heard = _ask(git, ("--symref", "--", remote, "HEAD"), deadline, host or host_of(remote))
+    if isinstance(heard, Failure):
+        return heard
+    return DefaultAnswer(branch=parse_default_branch(_text(heard)), milliseconds=heard.milliseconds)
+
+
+def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
+    ran = git.run("ls-remote", *question, timeout=deadline.remaining())
+    if ran.code == 0 and not ran.stdout:
+        # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty list.
+        # An empty repository speaks git's protocol, and only where nothing came need that be heard.
+        ran = git.run("ls-remote", *question, timeout=deadline.remaining(), packets=True)
+        if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
+            return Failure(
+                kind="protocol", detail="the answer is empty, and not in git's protocol", host=host
+            )
+    return ran if ran.code == 0 else failure_of(ran, host)
+
+
+# So GIT_TRACE_PACKET marks what was received.
+_PACKET: Final = "packet:"
 
 
 def parse_advertised(text: str, *, separator: str = "\t") -> RemoteAnswer:
@@ -359,7 +376,7 @@ def fetch_branches(
     refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
     arguments = ("fetch", *_EXACT_FETCH, "--", remote, *refspecs)
     ran = git.run(*_QUIET_CONFIG, *arguments, timeout=deadline.remaining())
-    return None if ran.code == 0 else failure_of(ran, remote, host)
+    return None if ran.code == 0 else failure_of(ran, host)
 
 
 # --- the listing ---

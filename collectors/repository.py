@@ -109,11 +109,13 @@ def open_repository(git: Git) -> Checkout:
         )
     ran = git.run("rev-parse", *_QUESTIONS)
     lines = _text_lines(ran.stdout)
-    if ran.code != 0 and len(lines) <= _FIXED:
+    if len(lines) <= _FIXED:
         raise explain_refusal(ran, git.folder)
     fixed, rest = lines[:_FIXED], lines[_FIXED:]
     head = rest.pop() if rest and (rest[-1] == "HEAD" or rest[-1].startswith("refs/")) else ""
-    if ran.code != 0:  # no commit yet: rev-parse cannot resolve HEAD, though it is a symref
+    if head in {"HEAD", ""}:
+        # Detached; or no commit yet, which rev-parse cannot resolve, though HEAD is a symref. The exit code does
+        # not tell: inside a git folder rev-parse takes HEAD for the file of that name, and succeeds.
         head = _text(git.run("symbolic-ref", "--quiet", "HEAD").stdout).removesuffix("\n")
     inside = fixed[3] == "true"
     climb = rest.pop() if inside and rest else ""

@@ -1,0 +1,211 @@
+"""A fetch brings the branches that were asked for, and changes nothing else in the clone, whatever is configured."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from collectors.errors import InvalidInput
+from collectors.process import Deadline
+from collectors.refs import fetch_branches
+from ranking.facts import Failure
+from tests.servers import HOST, http_backend, refusing_port, silent_listener
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Repo, Workshop
+
+
+def fetch(repo: Repo, *names: str, remote: str = "origin", seconds: float = 30) -> Failure | None:
+    return fetch_branches(repo.port(), remote, names, Deadline(seconds))
+
+
+def state(repo: Repo) -> tuple[dict[str, str], set[str], str]:
+    """All refs, the files of the git folder but for objects and reflogs, and the configuration."""
+    root = repo.path / ".git"
+    files = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    kept = {name for name in files if not name.startswith(("objects/", "logs/", "refs/"))}
+    return repo.refs(), kept, (root / "config").read_text()
+
+
+@pytest.fixture
+def source(workshop: Workshop) -> Repo:
+    """A repository with four branches and a tag."""
+    repo = workshop.init("source")
+    for name in ("develop", "release/1.2", "release/1.3"):
+        repo.commit(name, branch=name)
+    repo.git("tag", "--annotate", "--message=m", "v1", "release/1.2")
+    return repo
+
+
+@pytest.fixture
+def clone(workshop: Workshop, source: Repo) -> Repo:
+    """A clone that is behind on every branch, lacks one, and holds one that is gone on the remote."""
+    clone = workshop.clone(source, "clone")
+    for name in ("develop", "release/1.2", "release/1.3", "main"):
+        source.commit("newer", branch=name)
+    source.commit("new", branch="release/1.4")
+    source.git("branch", "--delete", "--force", "develop")
+    source.git("tag", "--annotate", "--message=m", "v2", "release/1.2")
+    return clone
+
+
+def test_only_what_was_asked_for_moves(clone: Repo, source: Repo) -> None:
+    before = state(clone)
+    assert fetch(clone, "release/1.2", "release/1.4") is None
+    moved = {f"refs/remotes/origin/{name}": source.oid(name) for name in ("release/1.2", "release/1.4")}
+    assert moved["refs/remotes/origin/release/1.2"] != before[0]["refs/remotes/origin/release/1.2"]
+    assert state(clone) == (before[0] | moved, before[1], before[2])
+    assert clone.git("fsck", "--connectivity-only", "--no-dangling") == ""
+
+
+def test_a_rewound_branch_is_taken_as_it_is(clone: Repo, source: Repo) -> None:
+    source.git("update-ref", "refs/heads/release/1.3", "main~1")
+    assert fetch(clone, "release/1.3") is None
+    assert clone.refs()["refs/remotes/origin/release/1.3"] == source.oid("main~1")
+
+
+def test_no_configuration_widens_it(clone: Repo, source: Repo) -> None:
+    for key, value in {
+        "fetch.prune": "true",
+        "fetch.pruneTags": "true",
+        "fetch.writeCommitGraph": "true",
+        "fetch.recurseSubmodules": "true",
+        "fetch.all": "true",
+        "gc.auto": "1",
+        "maintenance.auto": "true",
+        "remote.origin.prune": "true",
+        "remote.origin.pruneTags": "true",
+        "remote.origin.tagOpt": "--tags",
+        "remote.origin.mirror": "true",
+        "transfer.fsckObjects": "true",
+    }.items():
+        clone.git("config", key, value)
+    # Would be updated along the way: a refspec that stores the same branch as a local one.
+    clone.git("config", "--add", "remote.origin.fetch", "+refs/heads/*:refs/heads/copies/*")
+    before = state(clone)
+    assert fetch(clone, "release/1.2") is None
+    moved = {"refs/remotes/origin/release/1.2": source.oid("release/1.2")}
+    assert state(clone) == (before[0] | moved, before[1], before[2])
+    assert list((clone.path / ".git" / "objects" / "info").glob("commit-graph*")) == []
+
+
+def test_no_hook_and_no_configured_command_runs(clone: Repo, source: Repo, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    hook = clone.path / ".git" / "hooks" / "reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {mark}\n", encoding="utf-8")
+    hook.chmod(0o755)
+    clone.git("config", "core.alternateRefsCommand", f"touch {mark}; true")
+    other = tmp_path / "source" / ".git" / "objects"
+    (clone.path / ".git" / "objects" / "info" / "alternates").write_text(f"{other}\n")
+    assert fetch(clone, "release/1.2") is None
+    assert clone.refs()["refs/remotes/origin/release/1.2"] == source.oid("release/1.2")
+    assert not mark.exists()
+    # Both would have run otherwise.
+    clone.git("fetch", "--quiet", "origin", "+refs/heads/release/1.3:refs/remotes/origin/release/1.3")
+    assert mark.exists()
+
+
+def test_a_ref_that_leads_elsewhere_is_not_written_through(clone: Repo) -> None:
+    clone.git("symbolic-ref", "refs/remotes/origin/release/1.2", "refs/heads/main")
+    clone.git("symbolic-ref", "refs/remotes/origin/release/1.4", "refs/heads/made")  # dangling
+    before = state(clone)
+    for name, target in {"release/1.2": "main", "release/1.4": "made"}.items():
+        assert fetch(clone, name) == Failure(
+            kind="unknown", detail=f"refs/remotes/origin/{name} is a symref to refs/heads/{target}"
+        )
+    assert state(clone) == before
+
+
+def test_a_branch_that_is_gone_brings_nothing(clone: Repo) -> None:
+    before = state(clone)
+    assert fetch(clone, "release/1.2", "develop") == Failure(
+        kind="not-found", detail="fatal: couldn't find remote ref refs/heads/develop"
+    )
+    assert state(clone) == before
+
+
+def test_nothing_asked_for_is_nothing_done(clone: Repo) -> None:
+    before = state(clone)
+    assert fetch(clone) is None
+    assert state(clone) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "-x",
+        "--upload-pack=touch x",
+        "HEAD",
+        "*",
+        "release/*",
+        "a:refs/heads/main",
+        "a..b",
+        "a b",
+        "../../heads/main",
+    ],
+)
+def test_names_that_could_mean_more_are_refused(clone: Repo, name: str) -> None:
+    before = state(clone)
+    with pytest.raises(InvalidInput, match="cannot be fetched"):
+        fetch(clone, "release/1.2", name)
+    assert state(clone) == before
+
+
+@pytest.mark.parametrize("remote", ["-x", "--upload-pack=touch x", "../heads", "https://h/r", ""])
+def test_remotes_that_could_mean_more_are_refused(clone: Repo, remote: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be fetched"):
+        fetch(clone, "main", remote=remote)
+
+
+def test_a_remote_with_a_slash_over_http(workshop: Workshop, source: Repo) -> None:
+    bare = workshop.clone(source, "served.git", "--bare")
+    with http_backend(workshop.folder) as site:
+        clone = workshop.clone(site.url("served.git"), "clone", "--origin=team/up", "--single-branch")
+        assert fetch(clone, "release/1.3", remote="team/up") is None
+    assert clone.refs()["refs/remotes/team/up/release/1.3"] == bare.oid("release/1.3")
+    assert "refs/remotes/team/up/develop" not in clone.refs()
+
+
+def test_a_shallow_clone_stays_as_shallow(workshop: Workshop, source: Repo) -> None:
+    source.commit("second")
+    clone = workshop.clone(f"file://{source.path}", "shallow", "--depth=1", "--no-single-branch")
+    newer = source.commit("third", branch="release/1.2")
+    boundary = (clone.path / ".git" / "shallow").read_text()
+    assert fetch(clone, "release/1.2") is None
+    assert clone.refs()["refs/remotes/origin/release/1.2"] == newer
+    assert (clone.path / ".git" / "shallow").read_text() == boundary
+    assert clone.git("rev-list", "--count", "refs/remotes/origin/release/1.2") == "2"
+
+
+def test_sha256(workshop: Workshop) -> None:
+    source = workshop.init("s", "--object-format=sha256")
+    clone = workshop.clone(source, "c")
+    line = source.commit("line", branch="release/1.2")
+    assert fetch(clone, "release/1.2") is None
+    assert clone.refs()["refs/remotes/origin/release/1.2"] == line
+
+
+def test_a_remote_that_does_not_answer(clone: Repo, source: Repo) -> None:
+    before = clone.refs()
+    with refusing_port() as port:
+        clone.git("remote", "set-url", "origin", f"git://{HOST}:{port}/r")
+        refused = fetch_branches(clone.port(), "origin", ["main"], Deadline(30), host=HOST)
+    with silent_listener() as port:
+        clone.git("remote", "set-url", "origin", f"http://{HOST}:{port}/r")
+        silent = fetch_branches(clone.port(), "origin", ["main"], Deadline(0.3), host=HOST)
+    assert refused is not None
+    assert silent is not None
+    assert (refused.kind, refused.host, silent.kind, silent.host) == ("refused", HOST, "timed-out", HOST)
+    shutil.rmtree(source.path)
+    clone.git("remote", "set-url", "origin", str(source.path))
+    gone = fetch(clone, "main")
+    assert gone == Failure(
+        kind="not-found", detail=f"fatal: '{source.path}' does not appear to be a git repository"
+    )
+    assert clone.refs() == before
