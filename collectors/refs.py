@@ -186,16 +186,17 @@ def read_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     )
 
 
+_STRANGE: Final = "git listed refs in an unknown form"
 _ROW: Final = "%(objectname)%00%(symref)%00%(refname)"
 
 
 def parse_ref_rows(text: str) -> list[tuple[str, str, str]]:
     """Rows of object id, symref target (empty: none) and full refname, NUL between, a newline after each."""
-    rows = []
-    for line in text.removesuffix("\n").split("\n") if text else ():
-        oid, symref, refname = _fields(line, "\0", 3)
-        rows.append((oid, symref, refname))
-    return rows
+    lines = text.removesuffix("\n").split("\n") if text else ()
+    try:
+        return [(oid, symref, refname) for oid, symref, refname in (line.split("\0") for line in lines)]
+    except ValueError as fault:
+        raise SetupError(_STRANGE, code="unexpected-git-output") from fault
 
 
 def _tracked(
@@ -238,13 +239,6 @@ def _listed(git: Git, *arguments: str) -> str:
 def _text(ran: Ran) -> str:
     # Refnames are bytes; what is no UTF-8 stays visible and can never pass for another name.
     return ran.stdout.decode("utf-8", "backslashreplace")
-
-
-def _fields(line: str, separator: str, count: int) -> list[str]:
-    fields = line.split(separator)
-    if len(fields) != count:
-        raise SetupError("git listed refs in an unknown form", code="unexpected-git-output")
-    return fields
 
 
 # --- what the remote says ---
@@ -291,8 +285,8 @@ def ask_default_branch(
 def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
     ran = git.run("ls-remote", *question, timeout=deadline.remaining())
     if ran.code == 0 and not ran.stdout:
-        # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty list.
-        # An empty repository speaks git's protocol, and only where nothing came need that be heard.
+        # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty
+        # list. An empty repository speaks git's protocol, and only where nothing came need that be heard.
         ran = git.run("ls-remote", *question, timeout=deadline.remaining(), packets=True)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
             return Failure(
@@ -314,7 +308,9 @@ def parse_advertised(text: str, *, separator: str = "\t") -> RemoteAnswer:
     branches: dict[str, str] = {}
     tags: dict[str, str] = {}
     for line in text.removesuffix("\n").split("\n") if text else ():
-        oid, refname = _fields(line, separator, 2)
+        oid, _, refname = line.partition(separator)
+        if not refname:
+            raise SetupError(_STRANGE, code="unexpected-git-output")
         if refname.startswith(HEADS):
             branches[refname[len(HEADS) :]] = oid
         elif refname.startswith(TAGS):

@@ -114,8 +114,8 @@ def open_repository(git: Git) -> Checkout:
     fixed, rest = lines[:_FIXED], lines[_FIXED:]
     head = rest.pop() if rest and (rest[-1] == "HEAD" or rest[-1].startswith("refs/")) else ""
     if head in {"HEAD", ""}:
-        # Detached; or no commit yet, which rev-parse cannot resolve, though HEAD is a symref. The exit code does
-        # not tell: inside a git folder rev-parse takes HEAD for the file of that name, and succeeds.
+        # Detached; or no commit yet, which rev-parse cannot resolve, though HEAD is a symref. The exit code
+        # does not tell: inside a git folder rev-parse takes HEAD for the file of that name, and succeeds.
         head = _text(git.run("symbolic-ref", "--quiet", "HEAD").stdout).removesuffix("\n")
     inside = fixed[3] == "true"
     climb = rest.pop() if inside and rest else ""

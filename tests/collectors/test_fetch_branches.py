@@ -1,4 +1,4 @@
-"""A fetch brings the branches that were asked for, and changes nothing else in the clone, whatever is configured."""
+"""A fetch brings the branches that were asked for and changes nothing else, whatever is configured."""
 
 from __future__ import annotations
 
@@ -91,6 +91,36 @@ def test_no_configuration_widens_it(clone: Repo, source: Repo) -> None:
     moved = {"refs/remotes/origin/release/1.2": source.oid("release/1.2")}
     assert state(clone) == (before[0] | moved, before[1], before[2])
     assert list((clone.path / ".git" / "objects" / "info").glob("commit-graph*")) == []
+
+
+def test_no_maintenance_runs(clone: Repo, source: Repo) -> None:
+    for key, value in {"gc.autoPackLimit": "1", "gc.autoDetach": "false", "fetch.unpackLimit": "1"}.items():
+        clone.git("config", key, value)
+    packs = clone.path / ".git" / "objects" / "pack"
+    for name in ("main", "release/1.2", "release/1.3"):
+        source.commit("yet newer", branch=name)
+        assert fetch(clone, name) is None
+    assert len(list(packs.glob("*.pack"))) == 3
+    clone.git("fetch", "--quiet")
+    assert len(list(packs.glob("*.pack"))) == 1
+
+
+def test_submodules_are_left_alone(workshop: Workshop) -> None:
+    part, whole = workshop.init("part"), workshop.init("whole")
+    whole.git("submodule", "--quiet", "add", str(part.path), "sub")
+    whole.commit("with a part")
+    clone = workshop.clone(whole, "clone", "--recurse-submodules")
+    newer = part.commit("newer")
+    whole.git("-C", "sub", "pull", "--quiet")
+    whole.git("commit", "--quiet", "--all", "--message=moved")
+    clone.git("config", "fetch.recurseSubmodules", "true")
+    inner = type(clone)(clone.path / "sub")
+    before = inner.refs()
+    assert fetch(clone, "main") is None
+    assert clone.refs()["refs/remotes/origin/main"] == whole.oid("main")
+    assert inner.refs() == before
+    clone.git("fetch", "--quiet", "origin")
+    assert inner.refs()["refs/remotes/origin/main"] == newer
 
 
 def test_no_hook_and_no_configured_command_runs(clone: Repo, source: Repo, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ SEEN: list[tuple[FailureKind, str, str | None]] = [
     ("host-not-found", "fatal: unable to access 'https://h/': Could not resolve proxy: p", None),
     (
         "refused",
-        "fatal: unable to access 'http://h/a/': Failed to connect to h port 1 after 0 ms: Couldn't connect to server",
+        "fatal: unable to access 'http://h/': Failed to connect to h port 1: Couldn't connect to server",
         None,
     ),
     ("refused", "h[0: 127.0.0.1]: errno=Connection refused", None),

@@ -7,8 +7,8 @@ import pytest
 from collectors.refspecs import Refspec, covers_all_branches, parse_refspec, tracking_splitter
 
 
-def splitter(remote: str, **specs: str) -> dict[str, tuple[Refspec, ...]]:
-    return {name.replace("__", "/"): tuple(map(parse_refspec, text.split())) for name, text in specs.items()}
+def by_remote(specs: dict[str, str]) -> dict[str, tuple[Refspec, ...]]:
+    return {name: tuple(map(parse_refspec, text.split())) for name, text in specs.items()}
 
 
 @pytest.mark.parametrize(
@@ -54,16 +54,16 @@ def test_coverage(texts: str, all_of_them: bool) -> None:  # noqa: FBT001 - a pa
         ("o", {"o": "+refs/heads/*:refs/remotes/o/*"}, "refs/remotes/other/main", None),
         ("o", {"o": "+refs/heads/*:refs/remotes/o/*"}, "refs/remotes/o/", None),
         # A remote's name may hold a slash, and another remote may be the beginning of it.
-        ("team/up", {"team__up": "+refs/heads/*:refs/remotes/team/up/*"}, "refs/remotes/team/up/a/b", "a/b"),
+        ("team/up", {"team/up": "+refs/heads/*:refs/remotes/team/up/*"}, "refs/remotes/team/up/a/b", "a/b"),
         (
             "team",
-            {"team": "+refs/heads/*:refs/remotes/team/*", "team__up": "+refs/heads/*:refs/remotes/team/up/*"},
+            {"team": "+refs/heads/*:refs/remotes/team/*", "team/up": "+refs/heads/*:refs/remotes/team/up/*"},
             "refs/remotes/team/up/main",
             None,
         ),
         (
             "team",
-            {"team": "+refs/heads/*:refs/remotes/team/*", "team__up": "+refs/heads/*:refs/remotes/team/up/*"},
+            {"team": "+refs/heads/*:refs/remotes/team/*", "team/up": "+refs/heads/*:refs/remotes/team/up/*"},
             "refs/remotes/team/upper",
             "upper",
         ),
@@ -99,4 +99,4 @@ def test_coverage(texts: str, all_of_them: bool) -> None:  # noqa: FBT001 - a pa
     ],
 )
 def test_split(remote: str, specs: dict[str, str], refname: str, branch: str | None) -> None:
-    assert tracking_splitter(remote, splitter(remote, **specs))(refname) == branch
+    assert tracking_splitter(remote, by_remote(specs))(refname) == branch

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from collectors.errors import SetupError
 from collectors.process import Deadline
 from collectors.refs import (
     DefaultAnswer,
@@ -176,7 +177,7 @@ def test_basic_authentication(here: Repo, source: Repo, workshop: Workshop) -> N
         assert (wrong.kind, wrong.host) == ("auth-refused", HOST)
         assert "wr0ng" not in wrong.detail
         # The user's own helper is asked as git would ask it.
-        helper = f'!f() {{ test "$1" = get && echo username=ada && echo password=s3cret; }}; f'
+        helper = '!f() { test "$1" = get && echo username=ada && echo password=s3cret; }; f'
         here.git("config", "--global", "credential.helper", helper)
         assert told(ask(here, site.url("acme/app.git"))) == answered(source)
 
@@ -319,6 +320,8 @@ def test_parse_advertised() -> None:
     text = "a\trefs/heads/HEAD\nb\trefs/heads/x\nc\trefs/tags/v1\nd\trefs/tags/v1^{}\ne\trefs/pull/1/head\n"
     assert parse_advertised(text) == RemoteAnswer(branches={"x": "b"}, tags={"v1": "d"})
     assert parse_advertised("") == RemoteAnswer(branches={}, tags={})
+    with pytest.raises(SetupError, match="unknown form"):
+        parse_advertised("a refs/heads/x\n")
 
 
 @pytest.mark.parametrize(
