@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ranking.lines import Lineage
@@ -22,13 +22,19 @@ _SPLIT = re.compile(r"[^A-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A branch that could be a release line, read: the words that bind it to a product, the numbers after its version."""
+    """A branch that could be a release line, read.
+
+    `product`: the words that bind it to one; `tail`: the numbers after its version; `covering`: False where its
+    number is no version of this repository (`stable22` in one that has released 1.5): it can carry releases,
+    and its name covers none.
+    """
 
     name: str
     reading: Reading
     template: str
     product: frozenset[str]
     tail: tuple[int, ...]
+    covering: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +53,11 @@ class Conventions:
     topics: tuple[str, ...]
 
     def components(self) -> int | None:
-        """How many fixed numbers the dominant template's names have, None without one."""
-        if self.dominant is None:
+        """How many fixed numbers the commonest names of versions have, None where no two names go together."""
+        covering = [line for line in self.lines.values() if line.covering and self.members[line.template] > 1]
+        if not covering:
             return None
-        return max(line.reading.components for line in self.lines.values() if line.template == self.dominant)
+        return max(covering, key=lambda line: (self.members[line.template], line.template)).reading.components
 
 
 @lru_cache(maxsize=1 << 17)
@@ -98,7 +105,7 @@ def infer_conventions(
             continue
         reading = read_branch(name)
         if reading is not None:
-            readable[name] = reading
+            readable[name] = _reread(reading, lineage)
     under: defaultdict[str, set[tuple[int, ...]]] = defaultdict(set)
     for name, reading in readable.items():
         if not reading.version.prerelease:
@@ -114,6 +121,7 @@ def infer_conventions(
                 template=template,
                 product=_product(reading, neutral, lineage.abbreviations),
                 tail=reading.tail,
+                covering=not _bare(reading) or _plausible(reading, lineage),
             )
         else:
             topics.append(name)
@@ -130,14 +138,35 @@ def _product(
     return abbreviations.get(next(iter(words)), words) if len(words) == 1 else words
 
 
-def _could_be_line(
-    reading: Reading, known: frozenset[str], lineage: Lineage, members: int
-) -> bool:
+def _could_be_line(reading: Reading, known: frozenset[str], lineage: Lineage, members: int) -> bool:
     plain = known.issuperset(reading.words) and (not reading.tail or reading.tail in lineage.tails)
-    if reading.components == 1 and not reading.version.wildcard:
+    if _bare(reading):
         # A bare number may be anything, an issue's number most often: a line's only where releases have, or
-        # will next have, such a first number, and no other word stands beside it.
-        number = reading.version.numbers[0]
-        plausible = not lineage.majors or number in lineage.majors or number - 1 in lineage.majors
-        return plausible and plain
+        # will next have, such a first number, or where several names of the family's own words have one.
+        family = bool(reading.words) and FAMILY.issuperset(reading.words) and members > 1
+        return plain and (_plausible(reading, lineage) or family)
     return plain or (members > 1 and not names_work(reading.words))
+
+
+def _bare(reading: Reading) -> bool:
+    return reading.components == 1 and not reading.version.wildcard
+
+
+def _plausible(reading: Reading, lineage: Lineage) -> bool:
+    """Whether releases have, or will next have, this first number; True where there are no releases."""
+    number = reading.version.numbers[0]
+    return not lineage.majors or number in lineage.majors or number - 1 in lineage.majors
+
+
+def _reread(reading: Reading, lineage: Lineage) -> Reading:
+    """Read digits that run together (`stable45`, `401`) as two numbers where the release tags prove it.
+
+    Proven: the number is no release's first number, and of all ways to cut it exactly one is a line of releases.
+    """
+    if not _bare(reading) or reading.version.prerelease or _plausible(reading, lineage):
+        return reading
+    digits = str(reading.version.numbers[0])
+    cuts = {(int(digits[:i]), int(digits[i:])) for i in range(1, len(digits))} & lineage.pairs
+    if len(cuts) != 1:
+        return reading
+    return replace(reading, version=replace(reading.version, numbers=cuts.pop()))

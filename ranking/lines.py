@@ -47,16 +47,25 @@ class Lineage:
         self.words = frozenset(w for product, _ in by_product for w in product)
         self.tails = frozenset(tail for _, tail in by_product)
         self.majors = frozenset(r.version.numbers[0] for group in by_product.values() for r in group)
+        self.pairs = frozenset(r.version.numbers[:2] for group in by_product.values() for r in group)
         self.abbreviations = dict(sorted(abbreviations.items()))
 
     def releases(self, product: frozenset[str] = frozenset(), tail: tuple[int, ...] = ()) -> list[ReleaseTag]:
         """The release tags of one product, oldest version first."""
         return self._by_product.get((product, tail), [])
 
-    def newest(self, line: tuple[int, ...], product: frozenset[str], tail: tuple[int, ...]) -> ReleaseTag | None:
-        """The newest release tag inside a line; of the same version the one whose branches are known."""
+    def newest(
+        self, version: Version, line: tuple[int, ...], product: frozenset[str], tail: tuple[int, ...]
+    ) -> ReleaseTag | None:
+        """The newest release tag inside a line; of the same version the one whose branches are known.
+
+        A release with more components than the version asked for is a patch of a patch, and may have a branch
+        of its own: it speaks for the line only where no other does.
+        """
         inside = [r for r in self.releases(product, tail) if r.version.within(line)]
-        return max(inside, key=lambda r: (r.version.key, r.branches is not None), default=None)
+        size = max(len(version.numbers), len(line) + 1)
+        plain = [r for r in inside if len(r.version.numbers) <= size or r.version.prerelease]
+        return max(plain or inside, key=lambda r: (r.version.key, r.branches is not None), default=None)
 
 
 def _read(tag: Tag, neutral: frozenset[str]) -> ReleaseTag | None:

@@ -16,11 +16,17 @@ from ranking.lines import Lineage, ReleaseTag
 from ranking.versions import Reading, Version
 from ranking.words import FAMILY
 
+# How many lines a module's newest release may be behind the whole's and still be released with it.
+_SAME_TRAIN = 3
+
 # How versions are written now, not ten years ago: the newest releases tell.
 _RECENT_RELEASES = 20
 _USUAL_COMPONENTS = 3
 
-_UNRIPE_OR_ASIDE = frozenset({"alpha", "beta", "rc", "preview", "pre", "milestone", "staging", "integration", "next"})
+# Words that set a branch aside from the line itself, and how many times commoner a template must be to be
+# the convention beside which another is the exception.
+_ASIDE = frozenset({"alpha", "beta", "rc", "preview", "pre", "milestone", "staging", "integration", "next"})
+_FAR_COMMONER = 3
 
 Outcome = Literal["taken", "tied", "trunk", "not-cut", "lost", "held"]
 
@@ -53,12 +59,17 @@ def match(wanted: Reading, repo: Repo) -> Match:
     """Find the branch that takes the version, or say why there is none."""
     version, wish = wanted.version, _wish(wanted, repo)
     size = line_size(version, repo, wish.on_tags, wish.tail)
-    covers = [line for line in repo.conventions.lines.values() if wish.binds(line) and line.reading.version.covers(version)]
+    apart = _other_train(wish, repo)
+    covers = [
+        line
+        for line in repo.conventions.lines.values()
+        if line.covering and wish.binds(line) and line.reading.version.covers(version) and not apart
+    ]
     newest = _newest(version, wish, repo)
     carriers = frozenset(newest.branches or ()) & repo.listed if newest else frozenset()
-    by_name = _closest(covers, version, size, carriers, repo)
+    by_name = _closest(covers, version, size, wish, carriers, repo)
     if by_name:
-        winners = _prefer(by_name, carriers)
+        winners = _prefer(by_name, carriers, repo)
         return Match(
             outcome="taken" if len(winners) == 1 else "tied",
             winners={line.name: _why_covers(line, version, newest, carriers) for line in winners},
@@ -99,11 +110,27 @@ def _wish(wanted: Reading, repo: Repo) -> _Wish:
     )
 
 
+def _other_train(wish: _Wish, repo: Repo) -> bool:
+    """Whether the label is of a module whose versions are not the branches' versions.
+
+    A module that no branch is named for may be released with the whole (`go/v10.0.0` beside `v10.0.0`) or count
+    by itself. The newest releases tell: with the whole they are of one line.
+    """
+    if wish.on_tags == wish.on_branches:
+        return False
+    module = repo.lineage.releases(wish.on_tags, wish.tail)
+    whole = repo.lineage.releases(wish.on_branches, wish.tail)
+    if not module or not whole:
+        return False
+    lines = list(dict.fromkeys(r.version.numbers[:2] for r in reversed(whole)))
+    return module[-1].version.numbers[:2] not in lines[:_SAME_TRAIN]
+
+
 def _newest(version: Version, wish: _Wish, repo: Repo) -> ReleaseTag | None:
     """The newest release of the version's line: of the module that the label names, else of the whole."""
     for product in dict.fromkeys((wish.on_tags, wish.on_branches)):
         size = line_size(version, repo, product, wish.tail)
-        found = repo.lineage.newest(version.numbers[:size], product, wish.tail)
+        found = repo.lineage.newest(version, version.numbers[:size], product, wish.tail)
         if found is not None:
             return found
     return None
@@ -126,9 +153,15 @@ def line_size(version: Version, repo: Repo, product: frozenset[str], tail: tuple
     return max(1, min(named, usual - 1, len(version.numbers)))
 
 
-def _closest(covers: list[Line], version: Version, size: int, carriers: frozenset[str], repo: Repo) -> list[Line]:
+def _closest(
+    covers: list[Line], version: Version, size: int, wish: _Wish, carriers: frozenset[str], repo: Repo
+) -> list[Line]:
     """Of the covering names the most specific, those left out that say too little by themselves."""
-    trusted = [line for line in covers if line.name in carriers or not _says_little(line, version, size, repo)]
+    trusted = [
+        line
+        for line in covers
+        if line.name in carriers or not _says_little(line, version, size, repo) or _carries_its_line(line, wish, repo)
+    ]
     closest = max((line.reading.components for line in trusted), default=0)
     return [line for line in trusted if line.reading.components == closest]
 
@@ -137,20 +170,32 @@ def _says_little(line: Line, version: Version, size: int, repo: Repo) -> bool:
     """A coarse or bare lone name: `1.x` among lines of two components, `v5` alone."""
     alone = repo.conventions.members.get(line.template, 0) < 2
     bare = line.reading.components == 1 and not line.reading.version.wildcard
-    exact = line.reading.version.numbers == version.numbers
+    exact = line.reading.version.numbers == version.numbers or line.reading.version.prerelease
     coarse = line.reading.components < min(size, repo.conventions.components() or 0)
     return alone and not exact and (bare or coarse)
 
 
-def _prefer(lines: list[Line], carriers: frozenset[str]) -> list[Line]:
-    """Among equally close names: those that carry the line's newest release, then the plain ones.
+def _carries_its_line(line: Line, wish: _Wish, repo: Repo) -> bool:
+    """Whether the newest release of all that a name covers sits on the branch: it is what its name says."""
+    own = line.reading.version
+    newest = repo.lineage.newest(own, own.numbers, wish.on_tags, wish.tail)
+    return newest is not None and line.name in (newest.branches or ())
+
+
+def _prefer(lines: list[Line], carriers: frozenset[str], repo: Repo) -> list[Line]:
+    """Among equally close names: those that carry the line's newest release, the plain ones, else the far commoner.
 
     `release/8.0-staging` yields to `release/8.0`. A development twin (`v8.x-dev` beside `v8.x`) does not: which
     of the two takes the work is the project's habit, which no name tells.
     """
-    lines = [line for line in lines if line.name in carriers] or lines
-    plain = [line for line in lines if not _UNRIPE_OR_ASIDE.intersection(line.reading.words)]
-    return sorted(plain or lines, key=lambda line: line.name.encode())
+    carrying = [line for line in lines if line.name in carriers]
+    lines = carrying or lines
+    lines = [line for line in lines if _ASIDE.isdisjoint(line.reading.words)] or lines
+    if not carrying:
+        members = repo.conventions.members
+        most = max(members.get(line.template, 0) for line in lines)
+        lines = [x for x in lines if members.get(x.template, 0) * _FAR_COMMONER > most or members.get(x.template, 0) == most]
+    return sorted(lines, key=lambda line: line.name.encode())
 
 
 def _coming(version: Version, size: int, newest: ReleaseTag | None, wish: _Wish, repo: Repo) -> Line | None:
@@ -207,6 +252,32 @@ def _highest(names: list[str], repo: Repo) -> list[str]:
     return [name for name in names if keys[name] == max(keys.values())]
 
 
+def _wider_line(version: Version, wish: _Wish, repo: Repo) -> tuple[str, ReleaseTag, ReleaseTag] | None:
+    """The branch that carries a wider line than the names tell: 20.0.0 sits on it, 20.1.0 follows there.
+
+    Only where the branch's name says no version that would contradict, and where a later release exists, so that
+    the version cannot come from where that one came from.
+    """
+    releases = repo.lineage.releases(wish.on_tags, wish.tail)
+    before = [r for r in releases if r.version.key < version.key and r.version.numbers[:1] == version.numbers[:1]]
+    after = [r for r in releases if r.version.key > version.key]
+    if version.wildcard or not before or not after:
+        return None
+    branches = frozenset(before[-1].branches or ()) & repo.listed
+    able = [b for b in sorted(branches) if _silent(b, repo)]
+    if repo.default in branches or len(able) != 1:
+        return None
+    return able[0], before[-1], after[0]
+
+
+def _silent(name: str, repo: Repo) -> bool:
+    """Whether a name could be a line's and says nothing of its releases' numbers: `stable/2025.1` carrying 26.0.0."""
+    line = repo.conventions.lines.get(name)
+    if line is None:
+        return _family(name, repo)
+    return FAMILY.issuperset(line.reading.words) and line.reading.version.numbers[0] not in repo.lineage.majors
+
+
 def _family(name: str, repo: Repo) -> bool:
     words = [w for w in name.lower().replace("-", "/").replace("_", "/").split("/") if w]
     known = FAMILY | repo.conventions.neutral
@@ -222,6 +293,11 @@ def _unreleased(
 ) -> Match:
     if newest is not None:
         return Match("held", others=near, why=f"nobody looked which branches carry {newest.name}")
+    wider = _wider_line(version, wish, repo)
+    if wider is not None:
+        branch, release, later = wider
+        reason = f"it carries {release.name}, the newest release before {version}, and {later.name} shows the rest to be further"
+        return Match("taken", winners={branch: reason}, others=near)
     releases = repo.lineage.releases(wish.on_tags, wish.tail)
     known = [r.version.key for r in releases]
     known += [line.reading.version.key for line in repo.conventions.lines.values() if wish.binds(line)]

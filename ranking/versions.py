@@ -21,7 +21,7 @@ _OPEN_END = 10**_LONGEST_COMPONENT
 
 # How ripe a version is. `dev` and its like are builds on the way to a release, `post` comes after it.
 _RIPENESS = {
-    **dict.fromkeys(("dev", "snapshot", "nightly", "canary", "development"), -6),
+    **dict.fromkeys(("dev", "snapshot", "nightly", "canary", "development", "next"), -6),
     **dict.fromkeys(("a", "alpha"), -5),
     **dict.fromkeys(("b", "beta"), -4),
     **dict.fromkeys(("m", "milestone", "ea"), -3),
@@ -37,16 +37,19 @@ _NUMBERS = re.compile(
     r"(?P<wildcard>(?:[._-]?(?:[xX]{1,2}|[zZ]|\*|y)(?![A-Za-z0-9]))+)?"
 )
 _PHASE = re.compile(
-    r"[._-]?(?:(?P<word>dev|snapshot|nightly|canary|development|alpha|beta|milestone|ea|preview|pre|rc|cr|final"
+    r"[._-]?(?:(?P<word>dev|snapshot|nightly|canary|development|next|alpha|beta|milestone|ea|preview|pre|rc|cr|final"
     r"|ga|release|sp|post)(?:[._-]?(?P<n>[0-9]+(?:\.[0-9]+)*))?"
     r"|(?P<letter>[abcm])(?P<m>[0-9]+))(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 # `2.x-dev` and `5.0-release` name a line in a branch's name; in a tag or a label they name a build.
-_LINE_WORDS = frozenset({"dev", "development", "release"})
+_LINE_WORDS = frozenset({"dev", "development", "next", "release"})
 
 _WORD = re.compile(r"[A-Za-z]+")
 _DIGITS = re.compile(rf"[0-9]{{1,{_LONGEST_COMPONENT}}}")
+# A number this long after a version is the day of the build (`9.3.19.v20170502`) and tells no lines apart; nor
+# does what stands behind a plus sign, which is a build's metadata by semver.org, clause 10.
+_STAMP = 8
 # `v1.2` and `R1.2`: the letter belongs to the number. In `r-1.2` it is a word.
 _MARK = re.compile(r"(?<![A-Za-z])[vVrR]$")
 
@@ -220,7 +223,8 @@ def _read(text: str, *, branch: bool) -> Reading | None:
         return None
     # Two components or a wildcard make a version; a bare number only where there is nothing better.
     match = next((m for m in found if m["separator"] or m["wildcard"]), found[0])
-    end, ripeness, build = match.end(), FINAL, ()
+    end, ripeness = match.end(), FINAL
+    build: tuple[int, ...] = ()
     phase = _PHASE.match(text, end)
     if phase and not (branch and (phase["word"] or "").lower() in _LINE_WORDS):
         ripeness = _RIPENESS[(phase["word"] or phase["letter"]).lower()]
@@ -237,5 +241,5 @@ def _read(text: str, *, branch: bool) -> Reading | None:
         separator=separator,
         spelling=text[match.start() : end],
         words=tuple(w.lower() for w in (*_WORD.findall(_MARK.sub("", before)), *_WORD.findall(after))),
-        tail=tuple(int(n) for n in _DIGITS.findall(after)),
+        tail=tuple(int(n) for n in _DIGITS.findall(after.partition("+")[0]) if len(n) < _STAMP),
     )

@@ -1,0 +1,141 @@
+"""The ranker asked the user's own history: every release tag, as of the moment before it was made.
+
+Pure over a `History`. What is shown to the ranker never depends on the answer: tags made later, and branches
+whose own line began later, are hidden, and so are the dates of branches, which would tell the future.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from ranking.claims import DECISIVE
+from ranking.facts import Branch, Facts, Issue, IssueVersion, Ranking, RefListing, Repository, Tag
+from ranking.rank import rank
+from ranking.versions import read_tag
+
+Outcome = Literal["right", "wrong", "held"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class History:
+    """One repository as it is now: its name, its default, when each branch's own line began, its tags with dates."""
+
+    repository: str
+    default: str
+    began: Mapping[str, datetime | None]
+    tags: tuple[Tag, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """Which branch takes this tag's version? `accepted`: those that it sits on."""
+
+    tag: str
+    at: datetime
+    accepted: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What the ranker said to one question."""
+
+    question: Question
+    outcome: Outcome
+    derived: str | None
+    top: str | None
+    why: str
+
+
+def read_questions(history: History) -> list[Question]:
+    """A question for every release tag whose date and branches are known, oldest first.
+
+    Left out: a pre-release, and a tag that sits on no branch that is left (where it was made cannot be said).
+    """
+    found = []
+    for tag in history.tags:
+        reading = read_tag(tag.name)
+        if reading is None or reading.version.prerelease or reading.version.wildcard:
+            continue
+        if tag.created_at is not None and tag.branches:
+            found.append(Question(tag=tag.name, at=tag.created_at, accepted=tag.branches))
+    return sorted(found, key=lambda q: (q.at, q.tag.encode()))
+
+
+def ask(history: History, questions: Iterable[Question]) -> Iterator[Answer]:
+    """Ask each question as of its day; the answers come one by one."""
+    for question in questions:
+        facts = as_of(history, question)
+        yield _judge(history, question, rank(facts))
+
+
+def as_of(history: History, question: Question) -> Facts:
+    """The facts of the repository the moment before a tag was made."""
+    listed = {
+        name
+        for name, began in history.began.items()
+        if name == history.default or began is None or began <= question.at
+    }
+    digits = _digits(question.tag)
+    tags = tuple(
+        Tag(
+            name=tag.name,
+            created_at=tag.created_at,
+            branches=None if tag.branches is None else tuple(b for b in tag.branches if b in listed),
+        )
+        for tag in history.tags
+        if tag.created_at is not None and tag.created_at < question.at and _digits(tag.name) != digits
+    )
+    version = IssueVersion(name=question.tag, field="fixVersions", role="fix")
+    return Facts(
+        schema="base-branch/bundle@1",
+        now=question.at,
+        repository=Repository(
+            name=history.repository, remote="origin", default_branch=history.default, default_branch_state="remote"
+        ),
+        refs=RefListing(
+            provenance="remote",
+            complete=True,
+            tags_complete=True,
+            branches=tuple(Branch(name=name) for name in sorted(listed)),
+            tags=tags,
+        ),
+        issue=Issue(key="BACKTEST", read="answered", versions=(version,)),
+    )
+
+
+def count(answers: Iterable[Answer]) -> Counter[Outcome]:
+    """How many were right, wrong, held."""
+    return Counter(answer.outcome for answer in answers)
+
+
+def _judge(history: History, question: Question, ranking: Ranking) -> Answer:
+    top = ranking.candidates[0] if ranking.candidates else None
+    decisive = top is not None and not DECISIVE.isdisjoint(e.kind for e in top.evidence)
+    derived = top.branch if top is not None and decisive and not ranking.ambiguous else None
+    tied = {c.branch for c in ranking.candidates if top is not None and c.score == top.score}
+    outcome: Outcome = "held"
+    if derived is not None:
+        outcome = "right" if derived in question.accepted else "wrong"
+    elif ranking.ambiguous and tied <= set(question.accepted):
+        outcome = "right"
+    elif history.default in question.accepted and top is not None and top.branch == history.default:
+        outcome = "right"
+    why = "; ".join(e.detail for e in top.evidence if e.kind != "ref-provenance") if top else ""
+    return Answer(question=question, outcome=outcome, derived=derived, top=top.branch if top else None, why=why)
+
+
+def _digits(name: str) -> tuple[int, ...]:
+    """All numbers of a name: a pre-release whose numbers are the answer's would give it away."""
+    reading = read_tag(name)
+    if reading is None:
+        return ()
+    return (*reading.version.numbers, *reading.version.build)
+
+
+def to_utc(moment: datetime) -> datetime:
+    """The same moment in UTC."""
+    return moment.astimezone(UTC)
