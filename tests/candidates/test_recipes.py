@@ -265,15 +265,15 @@ def test_what_the_clone_looks_like(tmp_path: Path) -> None:
             "a branch to merge",
         ),
         (
-            '{ do = "commit", on = "main" },'
-            '{ do = "merge", from = ["main", "main"], into = "main", fast-forward = true }',
+            """{ do = "commit", on = "main" },
+            { do = "merge", from = ["main", "main"], into = "main", fast-forward = true }""",
             "steps[1].from",
             "only one branch",
         ),
         ('{ do = "tag", name = "v1", on = "main" }', "steps[0].on", "the branch main has no commit yet"),
         (
-            '{ do = "commit", on = "main" },'
-            '{ do = "tag", name = "v", on = "main" }, { do = "tag", name = "v", on = "main" }',
+            """{ do = "commit", on = "main" },
+            { do = "tag", name = "v", on = "main" }, { do = "tag", name = "v", on = "main" }""",
             "steps[2].name",
             "the tag v stands already",
         ),

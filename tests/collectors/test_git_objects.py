@@ -26,7 +26,7 @@ from collectors.git_objects import (
     read_lineage,
     to_datetime,
 )
-from collectors.process import Git
+from collectors.process import Deadline, Git
 from ranking.names import BranchName, Oid
 
 if TYPE_CHECKING:
@@ -360,7 +360,7 @@ def test_a_linked_worktree_is_read_from_its_own_git_directory(workshop: Workshop
     git_dir = repo.path / ".git" / "worktrees" / "wt"
     assert lineage(git_dir, "main").tags == {"v1": ("main",)}
     pairs = [(Oid(repo.oid("main")), Oid(repo.oid("other")))]
-    assert git_objects._count_with_library(git_dir, pairs) == {pairs[0]: (0, 0)}
+    assert git_objects._count_with_library(git_dir, pairs, Deadline(60)) == {pairs[0]: (0, 0)}
 
 
 def test_the_graph_is_walked_once_and_not_once_a_branch(tmp_path: Path) -> None:
@@ -501,7 +501,7 @@ def test_library_and_git_count_alike(knots: Path) -> None:
     pairs = all_pairs(knots)
     expected = counted_plainly(knots, pairs)
     assert len(pairs) == 100
-    assert git_objects._count_with_library(knots, pairs) == expected
+    assert git_objects._count_with_library(knots, pairs, Deadline(60)) == expected
     some = pairs[::7]
     assert {pair: git_objects._count_with_git(port(knots), knots, pair, timeout=60) for pair in some} == {
         pair: expected[pair] for pair in some
@@ -510,7 +510,7 @@ def test_library_and_git_count_alike(knots: Path) -> None:
 
 def test_git_counts_where_the_library_cannot_open_the_repository(knots_sha256: Path) -> None:
     pairs = all_pairs(knots_sha256)[:8]
-    assert git_objects._count_with_library(knots_sha256, pairs) is None
+    assert git_objects._count_with_library(knots_sha256, pairs, Deadline(60)) is None
     assert read_ahead_behind(port(knots_sha256), knots_sha256, pairs) == counted_plainly(knots_sha256, pairs)
 
 
@@ -523,7 +523,7 @@ def test_an_extension_that_the_library_does_not_know(workshop: Workshop) -> None
     repo.git("config", "extensions.partialClone", "origin")
     pairs = [(first, tip) for tip in tips]
     git_dir = repo.path / ".git"
-    assert git_objects._count_with_library(git_dir, pairs) is None
+    assert git_objects._count_with_library(git_dir, pairs, Deadline(60)) is None
     assert read_ahead_behind(repo.port(), git_dir, pairs) == {
         pair: (0, n + 1) for n, pair in enumerate(pairs)
     }
@@ -534,6 +534,12 @@ def test_many_pairs_go_through_the_library_and_few_through_git(knots: Path, tmp_
     pairs = all_pairs(knots)
     assert read_ahead_behind(port(knots, no_walk), knots, pairs) == counted_plainly(knots, pairs)
     assert read_ahead_behind(port(knots, no_walk), knots, pairs[:3]) == dict.fromkeys(pairs[:3])
+
+
+def test_what_the_deadline_leaves_is_not_counted(knots: Path) -> None:
+    pairs = all_pairs(knots)
+    assert git_objects._count_with_library(knots, pairs, Deadline(0)) == {}
+    assert git_objects._count_with_git(port(knots), knots, pairs[1], timeout=0) is None
 
 
 def test_a_pair_with_a_missing_commit_is_not_counted(knots: Path) -> None:
