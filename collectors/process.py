@@ -42,6 +42,7 @@ _PINNED = {
 }
 
 _GRACE_SECONDS = 1.0
+_SLICE_SECONDS = 0.2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +81,10 @@ class Deadline:
         """Seconds that are left, never below zero."""
         return max(0.0, self._end - time.monotonic())
 
+    def cancel(self) -> None:
+        """Let it be now: whatever runs under it is ended soon. Another thread may call this."""
+        self._end = time.monotonic()
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Git:
@@ -89,14 +94,23 @@ class Git:
     environ: Mapping[str, str]
     executable: str = "git"
 
-    def run(self, *arguments: str, timeout: float = 60.0, stdin: bytes = b"", packets: bool = False) -> Ran:
+    def run(
+        self,
+        *arguments: str,
+        timeout: float = 60.0,
+        deadline: Deadline | None = None,
+        stdin: bytes = b"",
+        packets: bool = False,
+    ) -> Ran:
         """Run git in the folder; never raises for its exit code. SetupError where there is no git.
+
+        `deadline`: the one that several runs share, else this run's own `timeout` in seconds.
 
         `packets`: what git hears and says in its own protocol is written to standard error as well.
         """
         environ = git_environment(self.environ) | ({"GIT_TRACE_PACKET": "1"} if packets else {})
         argv = (self.executable, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments)
-        return run(argv, cwd=self.folder, environ=environ, timeout=timeout, stdin=stdin)
+        return run(argv, cwd=self.folder, environ=environ, deadline=deadline or Deadline(timeout), stdin=stdin)
 
     def at(self, folder: Path) -> Git:
         """The same git at another folder."""
@@ -110,7 +124,7 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def run(
-    argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], timeout: float, stdin: bytes = b""
+    argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline: Deadline, stdin: bytes = b""
 ) -> Ran:
     """Run a child in a process group of its own; at the deadline the whole group is ended.
 
@@ -139,12 +153,7 @@ def run(
         ) from fault
     code: int | None
     try:
-        out, err = child.communicate(stdin or None, timeout=timeout)
-        code = child.returncode
-    except subprocess.TimeoutExpired:
-        end_group(child)
-        out, err = child.communicate()
-        code = None
+        code, out, err = _wait(child, stdin, deadline)
     except BaseException:
         end_group(child)
         raise
@@ -155,6 +164,24 @@ def run(
         stderr=err.decode("utf-8", "backslashreplace"),
         milliseconds=round((time.monotonic() - began) * 1000),
     )
+
+
+def _wait(
+    child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline
+) -> tuple[int | None, bytes, bytes]:
+    """Exit code (None: ended at the deadline) and output. In slices, so that a cancelled deadline is seen."""
+    pending: bytes | None = stdin or None
+    while True:
+        try:
+            out, err = child.communicate(pending, timeout=min(_SLICE_SECONDS, deadline.remaining()))
+        except subprocess.TimeoutExpired:
+            pending = None  # what is left of it is kept by the child's object
+            if deadline.remaining():
+                continue
+            end_group(child)
+            out, err = child.communicate()
+            return None, out, err
+        return child.returncode, out, err
 
 
 def end_group(child: subprocess.Popen[bytes]) -> None:

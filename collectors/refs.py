@@ -283,11 +283,11 @@ def ask_default_branch(
 
 
 def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
-    ran = git.run("ls-remote", *question, timeout=deadline.remaining())
+    ran = git.run("ls-remote", *question, deadline=deadline)
     if ran.code == 0 and not ran.stdout:
         # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty
         # list. An empty repository speaks git's protocol, and only where nothing came need that be heard.
-        ran = git.run("ls-remote", *question, timeout=deadline.remaining(), packets=True)
+        ran = git.run("ls-remote", *question, deadline=deadline, packets=True)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
             return Failure(
                 kind="protocol", detail="the answer is empty, and not in git's protocol", host=host
@@ -371,7 +371,7 @@ def fetch_branches(
             return Failure(kind="unknown", detail=f"{remote_tracking(remote, name)} is a symref to {target}")
     refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
     arguments = ("fetch", *_EXACT_FETCH, "--", remote, *refspecs)
-    ran = git.run(*_QUIET_CONFIG, *arguments, timeout=deadline.remaining())
+    ran = git.run(*_QUIET_CONFIG, *arguments, deadline=deadline)
     return None if ran.code == 0 else failure_of(ran, host)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.process import Git, Ran, git_environment, run
+from collectors.process import Deadline, Git, Ran, git_environment, run
 
 if TYPE_CHECKING:
     from tests.conftest import Workshop
@@ -96,7 +96,7 @@ def test_at_the_deadline_the_children_of_the_child_end_too(tmp_path: Path) -> No
     # The grandchild holds the pipe: ending the child alone would leave it, and the reader blocked.
     script = f"cat {tmp_path}/fifo & echo started; wait"
     os.mkfifo(tmp_path / "fifo")
-    done = run(["sh", "-c", script], cwd=tmp_path, environ=environ, timeout=0.3)
+    done = run(["sh", "-c", script], cwd=tmp_path, environ=environ, deadline=Deadline(0.3))
     assert (done.timed_out, done.stdout) == (True, b"started\n")
     assert alive(marker) == []
 
