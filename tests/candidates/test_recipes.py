@@ -211,6 +211,23 @@ def test_what_follows_the_clone_is_on_the_remote_only(tmp_path: Path) -> None:
     assert not (built.remote / "recipe-marks").exists()
 
 
+def test_a_branch_may_be_rewritten_after_the_clone(tmp_path: Path) -> None:
+    recipe = recipe_of(
+        """
+        { do = "commit", on = "main", message = "one" },
+        { do = "branch", name = "a", from = "main" },
+        { do = "commit", on = "a", message = "two" },
+        { do = "clone" },
+        { do = "delete", name = "a" },
+        { do = "branch", name = "a", from = "main" },
+        { do = "commit", on = "a", message = "three" },
+        """
+    )
+    built = build(recipe, tmp_path, os.environ)
+    assert subjects(built.remote, "a") == ["three", "one"]
+    assert subjects(built.clone, "origin/a") == ["two", "one"]
+
+
 def test_what_the_clone_looks_like(tmp_path: Path) -> None:
     recipe = load_recipe("stable_dash")
     wanted = Clone(remote="corp", depth=1, single_branch="7-0-stable", tags=False)
