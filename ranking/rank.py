@@ -142,7 +142,8 @@ def _reasons(
     if facts.refs.provenance == "remote":
         yield "ref-provenance", weights.LISTED, "the remote listed it in this run"
     else:
-        yield "ref-provenance", weights.CACHED, "known from this clone; the remote did not answer in this run"
+        silent = "the remote did not answer in this run" if facts.repository.remote else "there is no remote"
+        yield "ref-provenance", weights.CACHED, f"known from this clone; {silent}"
 
 
 def _context(
@@ -152,7 +153,7 @@ def _context(
     conventions = view.repo.conventions
     line = conventions.lines.get(name)
     if line and line.template == conventions.dominant:
-        yield "version-convention", weights.CONVENTION, f"named under {line.template}, like {conventions.members[line.template]}"
+        yield "version-convention", weights.CONVENTION, f"one of {conventions.members[line.template]} named under {line.template}"
     if name in recent:
         points, choice = recent[name]
         yield "recent", points, f"chosen by a person, {choice.count} times, last on {choice.last_used:%Y-%m-%d}"
@@ -198,7 +199,9 @@ def _demoted(claims: Iterable[Claim]) -> Iterator[Claim]:
 
 def _provenance_notes(facts: Facts) -> list[str]:
     notes = []
-    if facts.refs.provenance == "local":
+    if facts.repository.remote is None and facts.refs.provenance == "local":
+        notes.append("there is no remote: these are this repository's own branches")
+    elif facts.refs.provenance == "local":
         why = f" ({facts.refs.failure.kind}: {facts.refs.failure.detail})" if facts.refs.failure else ""
         notes.append(f"the remote did not answer{why}: these are this clone's refs, and a missing branch proves nothing")
     elif not facts.refs.complete:

@@ -1,0 +1,136 @@
+"""The wire: bundle, ranking and decision; strict decoding; one way of writing; their JSON Schemas.
+
+The bundle and the ranking are `ranking.facts` records. The decision, which only the application knows, is here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from collectors.strict_json import decode_strict
+from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule
+
+BaseBranchSource = Literal["asked", "input", "remembered", "derived", "default"]
+FetchStatus = Literal["fresh", "cached-stale", "local-branch", "aborted"]
+SourceName = Literal["remote", "jira", "github", "preferences"]
+
+FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
+"""The closed list of failure slugs."""
+
+
+class Remote(Record, frozen=True, kw_only=True):
+    """The remote that was asked, its URL without credentials, and why that one."""
+
+    name: str
+    url: str | None
+    reason: str
+
+
+class TrailEntry(Record, frozen=True, kw_only=True):
+    """One rule of the resolver: whether it fired, and why or why not."""
+
+    rule: Rule
+    fired: bool
+    reason: str
+
+
+class Source(Record, frozen=True, kw_only=True):
+    """What became of one source in this run; `ms`: how long it took, in milliseconds."""
+
+    name: SourceName
+    state: Literal["answered", "partial", "failed", "not-asked"]
+    kind: FailureKind | None = None
+    host: str | None = None
+    detail: str | None = None
+    ms: int = 0
+
+
+class Option(Record, frozen=True, kw_only=True):
+    """One answer that a question offers; `label` is verbatim what is chosen."""
+
+    label: str
+    description: str
+    preview: str | None = None
+
+
+class Question(Record, frozen=True, kw_only=True):
+    """A question as data; `default` is a 1-based index, null where nothing is recommended."""
+
+    id: str
+    repository: str
+    kind: Literal["remote", "fetch-failed", "base-branch"]
+    question: str
+    header: str
+    options: tuple[Option, ...]
+    default: int | None
+    allow_free_text: bool
+
+
+class CircuitBreaker(Record, frozen=True, kw_only=True):
+    """Why an unattended run stopped itself."""
+
+    tripped: bool
+    trigger: int
+    detail: str
+
+
+class WouldPost(Record, frozen=True, kw_only=True):
+    """The comment that the run would post on the issue, and does not."""
+
+    target: str
+    body: str
+
+
+class Decision(Record, frozen=True, kw_only=True):
+    """The answer of one run for one repository: DESIGN.md "Decision"."""
+
+    schema: Literal["base-branch/decision@1"] = "base-branch/decision@1"
+    repository: str
+    autonomy: Literal["manual", "guided", "full"]
+    remote: Remote | None
+    base_branch: str | None = None
+    base_ref: str | None = None
+    base_commit: OidText | None = None
+    base_branch_source: BaseBranchSource | None = None
+    base_fetch_status: FetchStatus | None = None
+    base_branch_evidence: Ranking | None = None
+    listing_complete: bool
+    trail: tuple[TrailEntry, ...] = ()
+    sources: tuple[Source, ...] = ()
+    questions: tuple[Question, ...] = ()
+    breadcrumb: str | None = None
+    circuit_breaker: CircuitBreaker | None = None
+    would_post: WouldPost | None = None
+    log: tuple[str, ...] = ()
+
+
+_SCHEMAS: dict[str, tuple[type[Record], str]] = {
+    "bundle": (Facts, "base-branch/bundle@1"),
+    "ranking": (Ranking, "base-branch ranking: the evidence record of a run's state file"),
+    "decision": (Decision, "base-branch/decision@1"),
+}
+SCHEMA_NAMES = tuple(_SCHEMAS)
+
+
+def decode_bundle(data: bytes, what: str = "the bundle") -> Facts:
+    """Decode one bundle; InvalidInput with the dotted path of the fault."""
+    return decode_strict(data, Facts, what)
+
+
+def encode_line(record: Record) -> bytes:
+    """One record as one line of JSON, without the newline."""
+    return msgspec.json.encode(record)
+
+
+def encode_pretty(record: Record) -> bytes:
+    """One record as indented JSON, with a newline at its end."""
+    return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of `bundle`, `ranking` or `decision`."""
+    record, title = _SCHEMAS[name]
+    schema = msgspec.json.schema(record)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema

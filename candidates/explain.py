@@ -1,0 +1,129 @@
+"""The person's view: the answer first, then who said what, the candidates with their evidence, and what fired.
+
+Pure: a list of lines, each a list of (style, text) parts; `cli` puts them on a screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from candidates.collect import Collected
+from candidates.contract import Source
+from candidates.text import shown
+from ranking.facts import Branch, Candidate, Facts, Ranking
+from ranking.rank import read_view
+
+Part = tuple[str, str]
+Line = list[Part]
+
+_MOST_SHOWN = 10
+
+
+def explain(collected: Collected) -> Iterator[Line]:
+    """What a person wants to know of one run."""
+    yield from _answer(collected)
+    yield []
+    yield from _sources(collected)
+    yield []
+    yield from _candidates(collected.facts, collected.ranking)
+    yield []
+    yield [("bold", "What an unattended run does")]
+    for entry in collected.resolution.trail:
+        mark = ("green", "  fired   ") if entry.fired else ("dim", "  passed  ")
+        yield [mark, ("bold" if entry.fired else "", f"{entry.rule:<11}"), ("", shown(entry.reason))]
+    notes = [*collected.ranking.notes, *collected.log]
+    if notes:
+        yield []
+        yield [("bold", "Notes")]
+        yield from ([("", f"  {shown(note)}")] for note in notes)
+
+
+def _answer(collected: Collected) -> Iterator[Line]:
+    """One sentence, or two where the evidence does not decide."""
+    facts, ranking, resolution = collected.facts, collected.ranking, collected.resolution
+    about = shown(f"work on {facts.issue.key}" if facts.issue else "new work")
+    reason = shown(next((entry.reason for entry in resolution.trail if entry.fired), ""))
+    if ranking.ambiguous:
+        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
+        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        yield [("bold yellow", f"The evidence does not decide where {about} belongs: {names} tie.")]
+    if resolution.branch is None:
+        yield [("bold yellow", f"No rule gives a branch for {about}: a person has to choose.")]
+    elif resolution.source == "default":
+        said = "" if ranking.ambiguous else f"Nothing names a branch for {about}. "
+        yield [("", f"{said}An unattended run would take "), ("bold green", shown(resolution.branch)), ("", f" by default: {reason}.")]
+    else:
+        yield [("bold", f"{about[0].upper()}{about[1:]} belongs on "), ("bold green", shown(resolution.branch))]
+        yield [("", f"  {resolution.source}: {reason}")]
+
+
+def _sources(collected: Collected) -> Iterator[Line]:
+    facts, refs = collected.facts, collected.facts.refs
+    asked = f"{facts.now:%Y-%m-%d %H:%M:%S} UTC"
+    yield [("bold", f"{shown(facts.repository.name)}"), ("", f", asked at {asked}")]
+    for source in collected.sources:
+        if source.name in ("jira", "github") and source.state == "not-asked":
+            continue
+        yield [("", f"  {source.name:<12}"), *_state(collected, source)]
+    default = facts.repository.default_branch
+    said = {
+        "remote": "the remote's word",
+        "host-api": "the host's word",
+        "cached": "this clone's last knowledge, not the remote's word",
+        "none": "the remote has none",
+        "failed": "the remote did not tell",
+        "not-asked": "nobody was asked",
+    }[facts.repository.default_branch_state]
+    yield [("", f"  {'default':<12}{shown(default or 'not known')} ({said})")]
+    yield [("", f"  {'refs':<12}{len(refs.branches)} branches, {len(refs.tags)} tags"), ("", "" if refs.complete else "; the list is not complete")]
+    convention = collected.ranking.convention
+    named = f"{shown(convention.template)}, {convention.members} members" if convention else "no two branches share a template with a version"
+    yield [("", f"  {'convention':<12}{named}")]
+
+
+def _state(collected: Collected, source: Source) -> Line:
+    style = {"answered": "green", "partial": "yellow", "failed": "red", "not-asked": "dim"}[source.state]
+    parts: Line = [(style, source.state if source.kind is None else f"{source.state} ({source.kind})")]
+    repository = collected.facts.repository
+    if source.name == "remote" and repository.remote is not None:
+        where = f"{shown(repository.remote)} {shown(repository.url or '')} ({repository.remote_reason})"
+        parts.append(("", f" in {source.ms} ms: {where}"))
+    if source.detail:
+        parts.append(("", f": {shown(source.detail)}"))
+    return parts
+
+
+def _candidates(facts: Facts, ranking: Ranking) -> Iterator[Line]:
+    if not ranking.candidates:
+        yield [("", "No branch could be a base: nothing is listed.")]
+        return
+    branches = {b.name: b for b in facts.refs.branches}
+    carried = _newest_releases(facts)
+    shown_ones = ranking.candidates[:_MOST_SHOWN]
+    width = max(6, *(len(shown(c.branch)) for c in shown_ones))
+    yield [("bold", f"{'score':>5}  {'branch':<{width}}  {'last commit':<11}  carries")]
+    for candidate in shown_ones:
+        yield from _candidate(candidate, branches.get(candidate.branch), carried.get(candidate.branch, ""), width)
+    if len(ranking.candidates) > _MOST_SHOWN:
+        yield [("dim", f"       and {len(ranking.candidates) - _MOST_SHOWN} more candidates below")]
+
+
+def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width: int) -> Iterator[Line]:
+    day = f"{branch.committed_at:%Y-%m-%d}" if branch and branch.committed_at else "not known"
+    yield [
+        ("bold", f"{candidate.score:>5}  "),
+        ("cyan", f"{shown(candidate.branch):<{width}}"),
+        ("", f"  {day:<11}  {shown(carried)}".rstrip()),
+    ]
+    for evidence in candidate.evidence:
+        points, _, reason = evidence.detail.partition(": ")
+        yield [("dim", f"{points:>11}  {evidence.kind:<18}  "), ("", shown(reason))]
+
+
+def _newest_releases(facts: Facts) -> dict[str, str]:
+    """The newest release tag that each branch carries, as far as somebody looked."""
+    newest: dict[str, str] = {}
+    for release in read_view(facts).repo.lineage.releases():
+        for branch in release.branches or ():
+            newest[branch] = release.name
+    return newest

@@ -1,0 +1,59 @@
+"""Questions as data: what is asked, the options with their evidence, and which one is recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from candidates.contract import Option, Question
+from candidates.resolver import Resolution
+from ranking.facts import Candidate, Facts, Ranking
+
+# What every host that asks can show: two to four options.
+_MOST_OPTIONS = 4
+ANOTHER = "Pick another branch"
+
+
+def base_branch_question(facts: Facts, ranking: Ranking, resolution: Resolution) -> Question:
+    """Which branch does the work belong on? First what an unattended run would take, marked, unless others tie."""
+    recommended = None if ranking.ambiguous else resolution.branch
+    ordered = sorted(ranking.candidates, key=lambda c: c.branch != recommended)[:_MOST_OPTIONS]
+    options = [_option(c, recommended=c.branch == recommended) for c in ordered]
+    if len(options) < 2:  # noqa: PLR2004 - a question has two answers at least
+        options.append(Option(label=ANOTHER, description="type the name of another branch"))
+    issue = f" for {facts.issue.key}" if facts.issue else ""
+    return Question(
+        id="base-branch",
+        repository=facts.repository.name,
+        kind="base-branch",
+        question=f"Which branch does the work{issue} in {facts.repository.name} belong on?",
+        header="Base branch",
+        options=tuple(options),
+        default=1 if recommended is not None and ordered and ordered[0].branch == recommended else None,
+        allow_free_text=True,
+    )
+
+
+def remote_question(repository: str, names: Sequence[str]) -> Question:
+    """Which of several remotes holds the lines?"""
+    options = tuple(Option(label=name, description=f"ask {name} for its branches") for name in names[:_MOST_OPTIONS])
+    return Question(
+        id="remote",
+        repository=repository,
+        kind="remote",
+        question=f"Which remote of {repository} holds the release lines?",
+        header="Remote",
+        options=options,
+        default=None,
+        allow_free_text=True,
+    )
+
+
+def _option(candidate: Candidate, *, recommended: bool) -> Option:
+    reason = candidate.evidence[0].detail.partition(": ")[2] if candidate.evidence else "no evidence"
+    mark = "recommended: " if recommended else ""
+    evidence = "\n".join(f"{e.kind}: {e.detail}" for e in candidate.evidence)
+    return Option(
+        label=candidate.branch,
+        description=f"{mark}{reason} ({candidate.score} points)",
+        preview=f"cut from {candidate.branch}\n{evidence}",
+    )

@@ -1,0 +1,142 @@
+"""Pure: remembered -> derived -> default for a run that cannot ask, and the trail of what fired and what did not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
+from ranking.claims import DECISIVE
+from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule
+from ranking.names import local_head, remote_tracking
+from ranking.rank import View, read_view
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Resolution:
+    """The branch and the rule that gave it; both None where no rule gives one, and a person must choose."""
+
+    branch: str | None
+    source: BaseBranchSource | None
+    trail: tuple[TrailEntry, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Base:
+    """What a branch stands for in this clone: the ref that serves, its commit, and how fresh that is."""
+
+    ref: str
+    commit: str
+    status: FetchStatus
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one rule found: a branch (None: it passes), and why."""
+
+    branch: str | None
+    reason: str
+
+
+def resolve(facts: Facts, ranking: Ranking) -> Resolution:
+    """Apply the rules in the configured order; the first that gives a branch wins."""
+    view = read_view(facts)
+    found = {rule: look(facts, ranking, view) for rule, look in _RULES.items()}
+    order = list(dict.fromkeys(facts.settings.resolve_order))
+    remembered, derived = found["remembered"], found["derived"]
+    asks = False
+    if remembered.branch and derived.branch and remembered.branch != derived.branch:
+        said = f"the issue's evidence says {derived.branch}, the memory {remembered.branch}"
+        match facts.settings.on_conflict:
+            case "derived":
+                found["remembered"] = _Found(None, f"{said}; onConflict: derived")
+            case "ask":
+                asks = True
+                found["remembered"] = found["derived"] = _Found(None, f"{said}; onConflict: ask")
+            case _:
+                found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}; onConflict: remembered")
+    if asks:
+        found["default"] = _Found(None, "not looked at: a conflict is for a person to settle (onConflict: ask)")
+    winner = next((rule for rule in order if found[rule].branch), None)
+    trail = []
+    for rule in order:
+        reason = found[rule].reason
+        if winner is not None and rule != winner and found[rule].branch:
+            reason = f"not needed, {winner} came first: {reason}"
+        trail.append(TrailEntry(rule=rule, fired=rule == winner, reason=reason))
+    branch = found[winner].branch if winner is not None else None
+    return Resolution(branch=branch, source=winner, trail=tuple(trail))
+
+
+def base_of(branch: Branch, facts: Facts) -> Base | None:
+    """The ref of this clone that serves for a branch, or None where nothing here holds it."""
+    remote = facts.repository.remote
+    if remote is not None and branch.cached_tip is not None:
+        fresh = facts.refs.provenance == "remote" and branch.tip == branch.cached_tip
+        status: FetchStatus = "fresh" if fresh else "cached-stale"
+        return Base(ref=remote_tracking(remote, branch.name), commit=branch.cached_tip, status=status)
+    if branch.local_tip is not None:
+        return Base(ref=local_head(branch.name), commit=branch.local_tip, status="local-branch")
+    return None
+
+
+def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
+    del ranking
+    if not facts.recent:
+        return _Found(None, "nothing is remembered for this project")
+    newest = max(facts.recent, key=lambda r: (r.last_used, r.count, r.branch))
+    said = f"{newest.branch}, chosen on {newest.last_used:%Y-%m-%d}"
+    if _expired(newest, facts):
+        return _Found(None, f"{said}: older than {facts.settings.branch_ttl_days} days")
+    if newest.branch not in view.listed.branches:
+        where = "the remote's answer" if facts.refs.provenance == "remote" else "the cache and the local heads"
+        return _Found(None, f"{said}: not in {where}; kept in the memory, passed over in this run")
+    return _Found(newest.branch, said)
+
+
+def _expired(choice: RecentChoice, facts: Facts) -> bool:
+    return choice.last_used < facts.now - timedelta(days=facts.settings.branch_ttl_days)
+
+
+def _derived(facts: Facts, ranking: Ranking, view: View) -> _Found:
+    del view
+    if facts.issue is None:
+        return _Found(None, "no issue was given")
+    if not ranking.candidates:
+        return _Found(None, "there is no candidate")
+    top = ranking.candidates[0]
+    if ranking.ambiguous:
+        tied = [c.branch for c in ranking.candidates if c.score == top.score]
+        return _Found(None, f"ambiguous: {', '.join(tied[:5])} tie with {top.score} points")
+    reason = decisive_reason(top)
+    if reason is None:
+        return _Found(None, f"{top.branch} is first, but neither the issue's version nor a linked release says so")
+    return _Found(top.branch, reason)
+
+
+def _default(facts: Facts, ranking: Ranking, view: View) -> _Found:
+    del ranking
+    if not view.order:
+        ordered = facts.settings.default_order is not None
+        return _Found(None, "no branch answers to defaultOrder" if ordered else "no branch could be a default")
+    first = view.order[0]
+    if facts.settings.default_order is not None:
+        return _Found(first, "first of the configured defaultOrder")
+    if first == view.listed.development:
+        said = "the server's default branch" if first == view.listed.default else "the development branch"
+        return _Found(first, said if view.listed.default else f"{said}; the server's default is not known")
+    return _Found(first, "first of the default order; the server's default is not known")
+
+
+def decisive_reason(candidate: Candidate) -> str | None:
+    """The text of the strongest evidence that may be acted on, None where there is none."""
+    decisive = [e.detail for e in candidate.evidence if e.kind in DECISIVE]
+    return decisive[0] if decisive else None
+
+
+_RULES: dict[Rule, Callable[[Facts, Ranking, View], _Found]] = {
+    "remembered": _remembered,
+    "derived": _derived,
+    "default": _default,
+}
