@@ -1,0 +1,336 @@
+"""Conventions as the names show them: many spellings, offshoots, work branches, odd names, run-together digits."""
+
+from __future__ import annotations
+
+import pytest
+
+from ranking.conventions import Conventions, infer_conventions, neutral_words, template_of
+from ranking.facts import Convention
+from ranking.lines import Lineage
+from ranking.rank import rank
+from ranking.words import is_work_branch
+from tests.ranking.facts_builder import answer, asks, facts, names, releases, tag, wants
+
+
+def infer(branches: str, tags: str = "", default: str | None = "main") -> Conventions:
+    """Read the names of a repository `acme/app`."""
+    neutral = neutral_words("acme/app", (tag(t).name for t in tags.split()))
+    lineage = Lineage(map(tag, tags.split()), neutral)
+    return infer_conventions(branches.split(), default=default, neutral=neutral, lineage=lineage)
+
+
+# --- many real spellings ---
+
+SPELLINGS = [
+    ("release/3 release/4 release/5", "4.2", "release/4", "release/{major}"),
+    ("Release_1.2.3 Release_1.2.4 Release_1.3.0", "1.2.4", "Release_1.2.4", "Release_{major}.{minor}.{patch}"),
+    ("release/R2110 release/R2112 release/R2204", "R2112", "release/R2112", "release/R{major}"),
+    ("release/v2024-01 release/v2024-02 release/v2025-01", "2024.2", "release/v2024-02", "release/v{major}-{minor}"),
+    ("2.x 3.x 4.x", "3.11.4", "3.x", "{major}.x"),
+    ("release/2.x release/3.x release/4.x", "3.1", "release/3.x", "release/{major}.x"),
+    ("release-2.x release-3.x release-4.x", "3.1", "release-3.x", "release-{major}.x"),
+    ("app-v7.0.x app-v7.1.x app-v7.2.x", "7.1.3", "app-v7.1.x", "app-v{major}.{minor}.x"),
+    ("release/1.1.x release/1.2.x release/1.3.x", "1.2.5", "release/1.2.x", "release/{major}.{minor}.x"),
+    ("version-14.1 version-14.2 version-15.0", "14.2", "version-14.2", "version-{major}.{minor}"),
+    ("release-4.1.8 release-4.1.9 release-4.2.0", "4.1.9", "release-4.1.9", "release-{major}.{minor}.{patch}"),
+    ("REL_14_STABLE REL_15_STABLE REL_16_STABLE", "15.3", "REL_15_STABLE", "REL_{major}_STABLE"),
+    ("REL9_4_STABLE REL9_5_STABLE REL9_6_STABLE", "9.5.2", "REL9_5_STABLE", "REL{major}_{minor}_STABLE"),
+    ("RELEASE-1.1 RELEASE-1.2 RELEASE-1.3", "1.2.7", "RELEASE-1.2", "RELEASE-{major}.{minor}"),
+    ("6-0-stable 6-1-stable 7-0-stable", "6.1.4", "6-1-stable", "{major}-{minor}-stable"),
+    ("stable-6-0 stable-6-1 stable-7-0", "6.1.4", "stable-6-1", "stable-{major}-{minor}"),
+    ("16 17 18", "17.0.2", "17", "{major}"),
+    ("v1 v2 v3", "2.4.0", "v2", "v{major}"),
+    ("3.9 3.10 3.11", "3.10.4", "3.10", "{major}.{minor}"),
+    ("net8.0 net9.0 net10.0", "net10.0", "net10.0", "net{major}.{minor}"),
+    ("r1.9 r1.10 r1.11", "1.10.0", "r1.10", "r{major}.{minor}"),
+    ("stable/2024.1 stable/2024.2 stable/2025.1", "2024.2", "stable/2024.2", "stable/{major}.{minor}"),
+    ("24.04 24.10 25.04", "24.4.1", "24.04", "{major}.{minor}"),
+    ("release/1_1 release/1_2 release/1_3", "1.2.1", "release/1_2", "release/{major}_{minor}"),
+    ("release/2.1.z release/2.2.z release/2.3.z", "2.2.7", "release/2.2.z", "release/{major}.{minor}.z"),
+    ("support/1.1 support/1.2 support/1.10", "1.1.0", "support/1.1", "support/{major}.{minor}"),
+    ("lts/4.18 lts/4.19 lts/5.0", "v4.19.7", "lts/4.19", "lts/{major}.{minor}"),
+    ("v22.3.x v22.4.x v23.1.x", "22.4.1", "v22.4.x", "v{major}.{minor}.x"),
+    ("release/1.2.3.4 release/1.2.3.5 release/1.2.4.0", "1.2.3.5", "release/1.2.3.5", "release/{major}.{minor}.{patch}.{build}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("branches", "label", "branch", "template"), SPELLINGS)
+def test_many_real_spellings(branches: str, label: str, branch: str, template: str) -> None:
+    ranking = rank(facts(f"main {branches}", issue=wants(label)))
+    assert answer(facts(f"main {branches}", issue=wants(label))) == f"issue-version {branch}"
+    assert ranking.convention == Convention(template=template, members=3)
+
+
+@pytest.mark.xfail(strict=True, reason="a run of family words (`releasebranch`) is taken for a product")
+def test_family_words_that_run_together() -> None:
+    branches = "main releasebranch_8_2 releasebranch_8_3 releasebranch_8_4"
+    assert asks(branches, "8.4.1") == "issue-version releasebranch_8_4"
+
+
+@pytest.mark.xfail(strict=True, reason="the one product that all lines carry is asked of the label as well")
+def test_a_word_that_every_line_carries_tells_no_product_apart() -> None:
+    assert asks("main blue-3.17 blue-3.18", "3.18.x") == "issue-version blue-3.18"
+
+
+def test_an_opaque_code_has_no_relation_to_a_number() -> None:
+    branches = "main release/R2110 release/R2112 release/R2204"
+    ranking = rank(facts(branches, issue=wants("2.1.0")))
+    assert asks(branches, "2.1.0") == "default main"
+    assert ranking.notes == (
+        "fixVersions 2.1.0: no branch and no release tag here belongs to the line of 2.1.0",
+    )
+
+
+@pytest.mark.parametrize(("branches", "label", "branch", "_template"), SPELLINGS)
+def test_a_version_of_no_line_finds_nothing(branches: str, label: str, branch: str, _template: str) -> None:
+    """Without its own branch a label finds no other one of the style."""
+    others = " ".join(name for name in branches.split() if name != branch)
+    assert asks(f"main {others}", label) == "default main"
+
+
+# --- what is no line ---
+
+
+def test_offshoots_are_no_members() -> None:
+    found = infer("main release-2.8.x release-2.9.x release-2.8.x-fix-test 12.0.x-upgrade temp-2.10-devel")
+    assert found.dominant == "release-{major}.{minor}.x"
+    assert found.members == {"release-{major}.{minor}.x": 2}
+    assert sorted(found.lines) == ["release-2.8.x", "release-2.9.x"]
+    assert found.topics == ("12.0.x-upgrade", "release-2.8.x-fix-test", "temp-2.10-devel")
+
+
+@pytest.mark.parametrize(
+    "offshoot", ["release-2.8.x-fix-test", "2.8.x-upgrade", "temp-2.8-devel", "jane/release-2.8"]
+)
+def test_an_offshoot_takes_no_version(offshoot: str) -> None:
+    assert asks(f"main release-2.9.x release-2.10.x {offshoot}", "2.8.3") == "default main"
+    assert asks(f"main release-2.8.x release-2.9.x {offshoot}", "2.8.3") == "issue-version release-2.8.x"
+
+
+WORK = [
+    "gh-readonly-queue/release-8.4/pr-1-abc",
+    "cherry-pick-3604-to-release-0.30",
+    "cherry-pick/0.30/pr-12",
+    "mergify/bp/8.1/pr-2",
+    "dependabot/npm/lodash-4.17.21",
+    "release-please--branches--main",
+    "renovate/foo-1.x",
+    "revert-99-release/1.2",
+    "feature/8.4",
+    "bugfix/8.4.1-login",
+    "fix/8.4",
+    "hotfix/8.4.1",
+    "chore/8.4",
+    "backport/8.4",
+    "backport-12-to-8.4",
+    "copilot/fix-8.4",
+    "jane-patch-1",
+]
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_bots_queues_and_work_are_left_out(name: str) -> None:
+    assert is_work_branch(name, None)
+    ranking = rank(facts(f"main release-8.3 release-9.0 {name}", issue=wants("8.4.1")))
+    assert names(ranking) == ["main", "release-9.0", "release-8.3"]
+    assert f"left out as work branches: 1: {name}" in ranking.notes
+    assert ranking.convention == Convention(template="release-{major}.{minor}", members=2)
+
+
+@pytest.mark.parametrize(
+    "name", ["release/8.4", "8.4", "support/8.4", "main", "fixture-8.4", "features8", "prod/8.4", "maint-8.4"]
+)
+def test_a_line_is_no_work(name: str) -> None:
+    assert not is_work_branch(name, None)
+
+
+def test_own_work_prefixes_replace_the_list() -> None:
+    assert is_work_branch("Mine/8.4", ("mine/",))
+    assert not is_work_branch("feature/8.4", ("mine/",))
+    assert not is_work_branch("feature/8.4", ())
+
+
+def test_work_is_left_out_and_counted() -> None:
+    ranking = rank(facts("main " + " ".join(WORK), issue=wants("0.30.1")))
+    assert names(ranking) == ["main"]
+    assert (
+        f"left out as work branches: {len(WORK)}: backport-12-to-8.4, backport/8.4, bugfix/8.4.1-login, "
+        in (ranking.notes[0])
+    )
+    assert ranking.convention is None
+
+
+# --- odd names ---
+
+ODD = "main release-1.2 release-1.3 release-compute-v1 release/ release- release/1..2 release-1.2-do-not-use"
+
+
+def test_odd_names_do_not_take_the_run_down() -> None:
+    ranking = rank(facts(ODD, issue=wants("1.2.1")))
+    assert ranking.chosen == "release-1.2"
+    assert ranking.convention == Convention(template="release-{major}.{minor}", members=2)
+    assert "never an answer (git does not allow such a name): 2: 'release/', 'release/1..2'" in (
+        ranking.notes
+    )
+
+
+@pytest.mark.xfail(strict=True, reason="Conventions.topics reaches no note: read_view says only what is work")
+def test_odd_names_are_said_to_be_left_out() -> None:
+    notes = " ".join(rank(facts(ODD, issue=wants("1.2.1"))).notes)
+    assert "release-1.2-do-not-use" in notes
+    assert "release-compute-v1" in notes
+
+
+@pytest.mark.parametrize("label", ["1.9", "compute-v1", "1", "2.0.0"])
+def test_odd_names_take_nothing(label: str) -> None:
+    assert asks(ODD, label) == "default main"
+
+
+@pytest.mark.parametrize(
+    "name", ["PROJ-123", "PROJ-8", "123-fix-login", "PROJ-8.4-fix", "8-login", "issue-8", "gh-8"]
+)
+@pytest.mark.parametrize("label", ["8", "8.4.1", "123", "8.4", "123.1"])
+def test_a_name_like_an_issue_key_is_no_line(name: str, label: str) -> None:
+    tags = "v7.0.0@main v8.0.0@main v122.0.0@main"
+    assert asks(f"main {name}", label, tags) == "default main"
+
+
+@pytest.mark.xfail(
+    strict=True, reason="APP-8 reads as line 8 of the repository acme/app: its word is neutral"
+)
+def test_a_key_of_the_issues_own_project_is_no_line() -> None:
+    tags = "v7.0.0@main v8.0.0@main v8.1.0@main"
+    assert asks("main APP-8 APP-9", "8.2.0", tags) == "default main"
+
+
+@pytest.mark.xfail(
+    strict=True, reason="an exact bare number is let through even under a template of one member"
+)
+def test_one_bare_number_among_words_covers_nothing() -> None:
+    assert asks("main APP-123", "123") == "default main"
+
+
+# --- digits that run together ---
+
+
+def test_digits_run_together_where_tags_prove_it() -> None:
+    tags = "v4.5.0@stable45 v4.6.0@stable46"
+    assert asks("main stable45 stable46", "4.5.1", tags) == "issue-version stable45"
+    assert asks("main stable45 stable46", "4.6.0", tags) == "issue-version stable46"
+    assert asks("main stable45 stable46", "45.1", tags) == "default main"
+
+
+def test_digits_run_together_prove_nothing_by_themselves() -> None:
+    assert asks("main stable45 stable46", "4.5.1") == "default main"
+    # Two ways to cut: 1.12 and 11.2 are both lines.
+    assert asks("main stable112", "1.12.1", "v11.2.0@main v1.12.0@main") == "default main"
+    # The number itself is a release's first number.
+    assert asks("main stable45", "4.5.1", "v45.0.0@main v4.5.0@main") == "default main"
+
+
+def test_a_bare_number_needs_releases_of_that_number() -> None:
+    assert asks("main stable22", "22.0.1", "v1.5.0@main") == "default main"
+    assert asks("main stable21 stable22", "22.0.1", "v21.0.0@stable21") == "issue-version stable22"
+
+
+# --- templates ---
+
+
+@pytest.mark.parametrize(
+    ("name", "template"),
+    [
+        ("release/8.4.0", "release/{major}.{minor}.{patch}"),
+        ("7-1-stable", "{major}-{minor}-stable"),
+        ("1.2.3.4.5", "{major}.{minor}.{patch}.{build}.{n}"),
+        ("release-2.8.x-fix-1", "release-{major}.{minor}.x-fix-1"),
+        ("main", None),
+    ],
+)
+def test_template_of(name: str, template: str | None) -> None:
+    assert template_of(name) == template
+
+
+def test_the_template_with_most_lines_dominates() -> None:
+    found = infer("main v1.0 v1.1 release/1.0 release/1.1 release/1.2 support/1.0")
+    assert found.dominant == "release/{major}.{minor}"
+    assert found.members == {
+        "release/{major}.{minor}": 3,
+        "v{major}.{minor}": 2,
+        "support/{major}.{minor}": 1,
+    }
+
+
+def test_one_name_makes_no_convention() -> None:
+    assert infer("main release/1.0").dominant is None
+    assert rank(facts("main release/1.0")).convention is None
+
+
+def test_twins_of_one_version_are_one_member() -> None:
+    found = infer("main release/1.0 release/1.00 release/1.1")
+    assert found.members == {"release/{major}.{minor}": 2}
+
+
+def test_pre_releases_are_no_members() -> None:
+    found = infer("main release/1.0 release/1.1 release/2.0-rc1 release/2.0-rc2")
+    assert found.members["release/{major}.{minor}"] == 2
+    assert found.members["release/{major}.{minor}-rc{n}"] == 0
+
+
+def test_families_side_by_side_and_a_renamed_scheme() -> None:
+    branches = "main 6-0-stable 6-1-stable release/7.0 release/7.1 support/7.0"
+    assert asks(branches, "6.1.4") == "issue-version 6-1-stable"
+    assert asks(branches, "7.1.4") == "issue-version release/7.1"
+    assert asks(branches, "7.0.4") == "tied release/7.0 support/7.0"
+
+
+def test_the_far_commoner_template_is_the_convention() -> None:
+    branches = "main release/7.0 release/7.1 release/7.2 support/7.0"
+    assert asks(branches, "7.0.4") == "issue-version release/7.0"
+    # Tags decide where they are.
+    assert asks(branches, "7.0.4", "v7.0.3@support/7.0") == "issue-version support/7.0"
+
+
+def test_a_branch_set_aside_yields_to_the_line() -> None:
+    assert asks("main release/8.0 release/8.0-staging", "8.0.1") == "issue-version release/8.0"
+
+
+def test_neutral_words() -> None:
+    assert neutral_words("acme/big-app", ["prod-1.0", "prod-1.1", "lib-1.0"]) == {
+        "acme",
+        "big",
+        "app",
+        "bigapp",
+        "prod",
+    }
+    assert neutral_words("acme/app", []) == {"acme", "app"}
+
+
+def test_newest_first_is_by_number() -> None:
+    branches = "main release release-1.8 release-1.9 release-1.10 release-1.102"
+    ranking = rank(facts(branches, default=None))
+    assert [n for n in names(ranking) if n.startswith("release-")] == [
+        "release-1.102",
+        "release-1.10",
+        "release-1.9",
+        "release-1.8",
+    ]
+    assert names(ranking)[-1] == "release"
+
+
+def test_dates_do_not_order_lines() -> None:
+    branches = "main release-1.9 release-1.10"
+    early = facts(branches, dates={"release-1.9": 1, "release-1.10": 300})
+    late = facts(branches, dates={"release-1.9": 300, "release-1.10": 1})
+    assert names(rank(early)) == names(rank(late)) == ["main", "release-1.10", "release-1.9"]
+
+
+def test_words_and_numbers_after_the_version() -> None:
+    branches = "main 4.7-HBase-1.1 4.7-HBase-1.2 4.8-HBase-1.1 4.8-HBase-1.2"
+    for tags in (
+        "",
+        releases("4.8-HBase-1.2", "4.8.0-HBase-1.2") + releases("4.8-HBase-1.1", "4.8.0-HBase-1.1"),
+    ):
+        assert asks(branches, "4.8.1-HBase-1.2", tags) == "issue-version 4.8-HBase-1.2"
+        assert asks(branches, "4.8.1-HBase-1.1", tags) == "issue-version 4.8-HBase-1.1"
+        assert asks(branches, "4.8.1-HBase-1.3", tags) == "default main"
+        assert asks(branches, "4.8.1", tags) == "default main"
