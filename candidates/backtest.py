@@ -94,7 +94,10 @@ def as_of(history: History, question: Question) -> Facts:
         schema="base-branch/bundle@1",
         now=question.at,
         repository=Repository(
-            name=history.repository, remote="origin", default_branch=history.default, default_branch_state="remote"
+            name=history.repository,
+            remote="origin",
+            default_branch=history.default,
+            default_branch_state="remote",
         ),
         refs=RefListing(
             provenance="remote",
@@ -120,9 +123,9 @@ def _judge(history: History, question: Question, ranking: Ranking) -> Answer:
     outcome: Outcome = "held"
     if derived is not None:
         outcome = "right" if derived in question.accepted else "wrong"
-    elif ranking.ambiguous and tied <= set(question.accepted):
-        outcome = "right"
-    elif history.default in question.accepted and top is not None and top.branch == history.default:
+    elif (ranking.ambiguous and tied <= set(question.accepted)) or (
+        history.default in question.accepted and top is not None and top.branch == history.default
+    ):
         outcome = "right"
     why = "; ".join(e.detail for e in top.evidence if e.kind != "ref-provenance") if top else ""
     return Answer(question=question, outcome=outcome, derived=derived, top=top.branch if top else None, why=why)

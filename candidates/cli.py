@@ -36,22 +36,29 @@ app = typer.Typer(
 
 PathArgument = Annotated[Path, typer.Argument(metavar="[PATH]", help="A folder of the repository.", show_default=False)]
 IssueOption = Annotated[
-    str | None, typer.Option("--issue", metavar="FILE|-", help="The issue's facts: a JSON file, or - for standard input.")
+    str | None,
+    typer.Option("--issue", metavar="FILE|-", help="The issue's facts: a JSON file, or - for standard input."),
 ]
 VersionOption = Annotated[
-    list[str] | None, typer.Option("--issue-version", metavar="VERSION", help="A fix version of the issue; may be repeated.")
+    list[str] | None,
+    typer.Option("--issue-version", metavar="VERSION", help="A fix version of the issue; may be repeated."),
 ]
-RemoteOption = Annotated[str | None, typer.Option("--remote", metavar="NAME", help="The remote that holds the release lines.")]
+RemoteOption = Annotated[
+    str | None, typer.Option("--remote", metavar="NAME", help="The remote that holds the release lines.")
+]
 KeyOption = Annotated[
-    str | None, typer.Option("--project-key", metavar="KEY", help="Whose remembered choices count; else the remote's owner/name.")
+    str | None,
+    typer.Option("--project-key", metavar="KEY", help="Whose remembered choices count; else the remote's owner/name."),
 ]
-TimeoutOption = Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long the network may take.")]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long the network may take.")
+]
 HERE = Path()
 SECONDS = 20.0
 
 
 @app.command("resolve")
-def resolve_command(  # noqa: D103 - the help is the docstring below
+def resolve_command(
     path: PathArgument = HERE,
     issue: IssueOption = None,
     issue_version: VersionOption = None,
@@ -60,7 +67,9 @@ def resolve_command(  # noqa: D103 - the help is the docstring below
     timeout: TimeoutOption = SECONDS,
     *,
     autopilot: Annotated[bool, typer.Option("--autopilot", help="Decide without a person.")] = False,
-    issue_optional: Annotated[bool, typer.Option("--issue-optional", help="Go on where the issue cannot be read.")] = False,
+    issue_optional: Annotated[
+        bool, typer.Option("--issue-optional", help="Go on where the issue cannot be read.")
+    ] = False,
 ) -> None:
     """Print the decision: the branch, where it stands in this clone, and every reason.
 
@@ -91,7 +100,8 @@ def collect_command(
 
 @app.command("rank")
 def rank_command(
-    *, ndjson: Annotated[bool, typer.Option("--ndjson", help="Read one bundle a line; print one ranking a line.")] = False
+    *,
+    ndjson: Annotated[bool, typer.Option("--ndjson", help="Read one bundle a line; print one ranking a line.")] = False,
 ) -> None:
     """Rank the bundle on standard input."""
     rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson)
@@ -106,7 +116,9 @@ def explain_command(
     project_key: KeyOption = None,
     timeout: TimeoutOption = SECONDS,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the decision that is not taken, with its question.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the decision that is not taken, with its question.")
+    ] = False,
 ) -> None:
     """Show a person the candidates, their evidence, who answered, and what an unattended run would do.
 
@@ -145,7 +157,9 @@ def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
 @app.callback()
 def _common(
     *,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     del version
 

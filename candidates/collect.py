@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from msgspec.structs import replace as altered
@@ -65,7 +65,7 @@ class Request:
     issue: Issue | None = None
     project_key: str | None = None
     bring: bool = True
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,7 +241,12 @@ def _wants_lineage(issue: Issue | None) -> bool:
 
 
 def _with_lineage(
-    git: Git, checkout: Checkout, local: LocalRefs, listing: RefListing, repository: Repository, log: list[str]
+    git: Git,
+    checkout: Checkout,
+    local: LocalRefs,
+    listing: RefListing,
+    repository: Repository,
+    log: list[str],
 ) -> RefListing:
     """The listing with each tag's date and branches, as far as this clone's objects tell."""
     # An advertised tip may not be here; the cached one of the same branch is the newest that is.
@@ -266,7 +271,9 @@ def _tag(tag: Tag, lineage: Lineage, dates: Mapping[str, datetime]) -> Tag:
 def _with_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterable[str | None]) -> RefListing:
     """The listing with the committer dates of the tips of these branches."""
     wanted = frozenset(names)
-    tips = {b.name: Oid(oid) for b in listing.branches if b.name in wanted and (oid := b.tip or b.cached_tip or b.local_tip)}
+    tips = {
+        b.name: Oid(oid) for b in listing.branches if b.name in wanted and (oid := b.tip or b.cached_tip or b.local_tip)
+    }
     dates = read_dates(git, checkout.git_dir, tips.values())
     return altered(listing, branches=tuple(_dated(b, tips, dates) for b in listing.branches))
 
@@ -284,7 +291,12 @@ def _dated(branch: Branch, tips: Mapping[str, Oid], dates: Mapping[Oid, datetime
 def _sources(asked: _Asked) -> tuple[Source, ...]:
     remembered = asked.remembered
     preferences = Source(name="preferences", state=remembered.state, detail=remembered.detail)
-    return _remote_source(asked), Source(name="jira", state="not-asked"), Source(name="github", state="not-asked"), preferences
+    return (
+        _remote_source(asked),
+        Source(name="jira", state="not-asked"),
+        Source(name="github", state="not-asked"),
+        preferences,
+    )
 
 
 def _remote_source(asked: _Asked) -> Source:
@@ -294,11 +306,21 @@ def _remote_source(asked: _Asked) -> Source:
     if isinstance(asked.answer, Failure):
         failed = asked.answer
         return Source(
-            name="remote", state="failed", kind=failed.kind, host=failed.host, detail=failed.detail, ms=asked.milliseconds
+            name="remote",
+            state="failed",
+            kind=failed.kind,
+            host=failed.host,
+            detail=failed.detail,
+            ms=asked.milliseconds,
         )
     if isinstance(asked.default, Failure):
         detail = f"the default branch was not told: {asked.default.detail}"
         return Source(
-            name="remote", state="partial", kind=asked.default.kind, host=host, detail=detail, ms=asked.milliseconds
+            name="remote",
+            state="partial",
+            kind=asked.default.kind,
+            host=host,
+            detail=detail,
+            ms=asked.milliseconds,
         )
     return Source(name="remote", state="answered", host=host, ms=asked.milliseconds)

@@ -32,7 +32,9 @@ def decide(collected: Collected, *, autopilot: bool, issue_optional: bool = Fals
         said = f"{branch} was chosen, but no ref of this clone holds it and it could not be fetched"
         stopped = altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, said)))
         return stopped, ExitCode.REMOTE_SILENT
-    log = decision.log if base.status == "fresh" else (*decision.log, _dated(collected, _staleness(facts, branch, base)))
+    log = (
+        decision.log if base.status == "fresh" else (*decision.log, _dated(collected, _staleness(facts, branch, base)))
+    )
     return (
         altered(
             decision,

@@ -23,11 +23,16 @@ def run_demo(environ: Mapping[str, str]) -> Iterator[list[Line]]:
         folder = Path(name)
         own = _own_environment(environ, folder)
         built = build(load_recipe("demo"), folder, own)
-        yield [[("bold", "A small repository with a remote was built; these are its branches:")], *_branches(built, own)]
+        yield [
+            [("bold", "A small repository with a remote was built; these are its branches:")],
+            *_branches(built, own),
+        ]
         yield _decision("1. A clear one: the issue's fix version is 8.4.0.", built, own, "8.4.0")
         yield _decision("2. An ambiguous one: the fix versions are 8.4.0 and 8.5.0.", built, own, "8.4.0", "8.5.0")
         built.remote.rename(folder / "gone")
-        yield _decision("3. The remote is gone: the same as 1, from this clone's cache, and said so.", built, own, "8.4.0")
+        yield _decision(
+            "3. The remote is gone: the same as 1, from this clone's cache, and said so.", built, own, "8.4.0"
+        )
 
 
 def _own_environment(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -50,19 +55,20 @@ def _branches(built: Built, environ: Mapping[str, str]) -> Iterator[Line]:
 def _decision(title: str, built: Built, environ: Mapping[str, str], *versions: str) -> list[Line]:
     """What resolve --autopilot answers, and why."""
     issue = Issue(
-        key="APP-12", read="answered", versions=tuple(IssueVersion(name=v, field="fixVersions") for v in versions)
+        key="APP-12",
+        read="answered",
+        versions=tuple(IssueVersion(name=v, field="fixVersions") for v in versions),
     )
     now = datetime.now(UTC).replace(microsecond=0)
-    collected = collect(
-        Request(git=Git(folder=built.clone, environ=environ), now=now, seconds=_SECONDS, issue=issue)
-    )
+    collected = collect(Request(git=Git(folder=built.clone, environ=environ), now=now, seconds=_SECONDS, issue=issue))
     decision, code = decide(collected, autopilot=True)
+    how = f"{decision.base_branch_source}, {decision.base_fetch_status}"
     asked = " ".join(f"--issue-version {version}" for version in versions)
     return [
         [],
         [("bold yellow", title)],
         [("dim", f"$ base-branch resolve --autopilot {asked}")],
-        [("", f"exit {int(code)}: {decision.base_branch} at {decision.base_ref}, {decision.base_branch_source}, {decision.base_fetch_status}")],
+        [("", f"exit {int(code)}: {decision.base_branch} at {decision.base_ref}, "), ("bold", how)],
         [("dim", f"$ base-branch explain {asked}")],
         *explain(collected),
     ]

@@ -51,9 +51,16 @@ def _answer(collected: Collected) -> Iterator[Line]:
         yield [("bold yellow", f"No rule gives a branch for {about}: a person has to choose.")]
     elif resolution.source == "default":
         said = "" if ranking.ambiguous else f"Nothing names a branch for {about}. "
-        yield [("", f"{said}An unattended run would take "), ("bold green", shown(resolution.branch)), ("", f" by default: {reason}.")]
+        yield [
+            ("", f"{said}An unattended run would take "),
+            ("bold green", shown(resolution.branch)),
+            ("", f" by default: {reason}."),
+        ]
     else:
-        yield [("bold", f"{about[0].upper()}{about[1:]} belongs on "), ("bold green", shown(resolution.branch))]
+        yield [
+            ("bold", f"{about[0].upper()}{about[1:]} belongs on "),
+            ("bold green", shown(resolution.branch)),
+        ]
         yield [("", f"  {resolution.source}: {reason}")]
 
 
@@ -75,9 +82,16 @@ def _sources(collected: Collected) -> Iterator[Line]:
         "not-asked": "nobody was asked",
     }[facts.repository.default_branch_state]
     yield [("", f"  {'default':<12}{shown(default or 'not known')} ({said})")]
-    yield [("", f"  {'refs':<12}{len(refs.branches)} branches, {len(refs.tags)} tags"), ("", "" if refs.complete else "; the list is not complete")]
+    yield [
+        ("", f"  {'refs':<12}{len(refs.branches)} branches, {len(refs.tags)} tags"),
+        ("", "" if refs.complete else "; the list is not complete"),
+    ]
     convention = collected.ranking.convention
-    named = f"{shown(convention.template)}, {convention.members} members" if convention else "no two branches share a template with a version"
+    named = (
+        f"{shown(convention.template)}, {convention.members} members"
+        if convention
+        else "no two branches share a template with a version"
+    )
     yield [("", f"  {'convention':<12}{named}")]
 
 

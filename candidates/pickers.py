@@ -14,7 +14,7 @@ ANOTHER = "Pick another branch"
 
 
 def base_branch_question(facts: Facts, ranking: Ranking, resolution: Resolution) -> Question:
-    """Which branch does the work belong on? First what an unattended run would take, marked, unless others tie."""
+    """Ask which branch the work belongs on: first, and marked, what an unattended run would take, unless others tie."""
     recommended = None if ranking.ambiguous else resolution.branch
     ordered = sorted(ranking.candidates, key=lambda c: c.branch != recommended)[:_MOST_OPTIONS]
     options = [_option(c, recommended=c.branch == recommended) for c in ordered]
@@ -34,7 +34,7 @@ def base_branch_question(facts: Facts, ranking: Ranking, resolution: Resolution)
 
 
 def remote_question(repository: str, names: Sequence[str]) -> Question:
-    """Which of several remotes holds the lines?"""
+    """Ask which of several remotes holds the lines."""
     options = tuple(Option(label=name, description=f"ask {name} for its branches") for name in names[:_MOST_OPTIONS])
     return Question(
         id="remote",

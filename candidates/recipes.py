@@ -18,7 +18,7 @@ import msgspec
 from collectors.errors import InvalidInput, SetupError
 from collectors.process import Git
 from collectors.strict_json import place_of
-from ranking.facts import Instant  # noqa: TC001 - msgspec reads the annotations
+from ranking.facts import Instant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -279,15 +279,11 @@ class _Story:
         else:
             self._write(f"reset refs/tags/{name}\nfrom :{mark}\n\n")
 
-    def _commit(
-        self, branch: str, tip: int, merged: list[int], message: str | None, at: datetime | None
-    ) -> int:
+    def _commit(self, branch: str, tip: int, merged: list[int], message: str | None, at: datetime | None) -> int:
         """Write one commit and move the branch to it."""
         self.marks += 1
         said = message or f"Work on {branch}, step {self.marks}"
-        self._write(
-            f"commit refs/heads/{branch}\nmark :{self.marks}\ncommitter {_IDENTITY} {self._tick(at)}\n"
-        )
+        self._write(f"commit refs/heads/{branch}\nmark :{self.marks}\ncommitter {_IDENTITY} {self._tick(at)}\n")
         self._write_data(f"{said}\n")
         if tip != _NO_COMMIT:
             self._write(f"from :{tip}\n")

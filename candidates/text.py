@@ -15,4 +15,6 @@ def shown(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _ESCAPED_CATEGORIES else c for c in text)
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in _ESCAPED_CATEGORIES else c for c in text
+    )

@@ -1,9 +1,9 @@
 """The errors that cross module borders. Only `candidates.cli` turns them into words and exit codes.
 
-    EvidenceError
-    ├── InvalidInput (also ValueError)     exit 2: what was given is wrong; `where` is its dotted path
-    ├── SetupError                         exit 5: nothing can be asked here
-    └── SourceError                        a source that was asked gave no answer: a `Failure`
+EvidenceError
+├── InvalidInput (also ValueError)     exit 2: what was given is wrong; `where` is its dotted path
+├── SetupError                         exit 5: nothing can be asked here
+└── SourceError                        a source that was asked gave no answer: a `Failure`
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class EvidenceError(Exception):
         self.hint = hint
 
 
-class InvalidInput(EvidenceError, ValueError):
+class InvalidInput(EvidenceError, ValueError):  # noqa: N818 - it says what it is
     """What the caller gave is not what the contract says; `where` is the dotted path of the fault."""
 
     def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:

@@ -34,9 +34,7 @@ _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
     ("auth-refused", re.compile(r"Authentication failed|returned error: 401")),
     (
         "auth-wanted",
-        re.compile(
-            r"could not read (?:Username|Password)|terminal prompts disabled|(?:HTTP code|error:) 407"
-        ),
+        re.compile(r"could not read (?:Username|Password)|terminal prompts disabled|(?:HTTP code|error:) 407"),
     ),
     (
         "access-denied",
@@ -92,9 +90,7 @@ def _match(stderr: str) -> tuple[FailureKind, str]:
                 return kind, line
     if not lines or lines[0].startswith(_TAIL):  # the line was closed without a word
         return ("protocol" if lines else "unknown"), (lines or ["git said nothing"])[0]
-    telling = [
-        line for _, line in own if line.startswith(("fatal:", "error:")) and not line.startswith(_TAIL)
-    ]
+    telling = [line for _, line in own if line.startswith(("fatal:", "error:")) and not line.startswith(_TAIL)]
     return "unknown", (telling or [line for _, line in own] or lines)[0]
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from collectors.process import Deadline
-from ranking.names import OID_PATTERN, BranchName, Oid
+from ranking.names import OID_PATTERN, TAGS, BranchName, Oid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -72,9 +72,7 @@ class _Unanswered(Exception):  # noqa: N818 - control flow inside this module, n
     """git ended with an error or at the deadline."""
 
 
-def read_dates(
-    git: Git, git_dir: Path, oids: Iterable[Oid], *, timeout: float = 60.0
-) -> dict[Oid, datetime | None]:
+def read_dates(git: Git, git_dir: Path, oids: Iterable[Oid], *, timeout: float = 60.0) -> dict[Oid, datetime | None]:
     """Committer date (UTC) of each commit, tagger date of each tag object; None: the object is not here.
 
     Left out: an object that is here without a readable date (git failed, no tagger, beyond the year 9999).
@@ -104,6 +102,22 @@ def read_dates(
         moment = to_datetime(found[oid]) if oid in found else None
         if moment is not None:
             dates[oid] = moment
+    return dates
+
+
+def read_creator_dates(git: Git, *, timeout: float = 60.0) -> dict[str, datetime]:
+    """When each tag of this clone was made (UTC), by its short name: the tagger's date, else the commit's.
+
+    Left out: a tag whose objects are not all here, or whose date the calendar does not hold; all, where git
+    gave no answer.
+    """
+    ran = git.run("for-each-ref", "--format=%(creatordate:unix) %(refname)", TAGS, timeout=timeout)
+    dates = {}
+    for line in ran.lines if ran.code == 0 else ():
+        seconds, _, refname = line.partition(" ")
+        moment = to_datetime(int(seconds)) if seconds.lstrip("-").isdecimal() else None
+        if moment is not None:
+            dates[refname.removeprefix(TAGS)] = moment
     return dates
 
 
@@ -223,9 +237,7 @@ def _read_undecided(
     forest = Forest.of(parse_walk(_walk_first_parents(git, git_dir, tips, timeout=timeout)))
     wanted = set(tags.values())
     masks = own_lines(forest, frozenset(), [tips[name] for name in order], wanted).masks
-    sits: dict[Oid, BranchesOfTag] = {
-        oid: names_of(mask, order) for oid, mask in masks.items() if _is_single(mask)
-    }
+    sits: dict[Oid, BranchesOfTag] = {oid: names_of(mask, order) for oid, mask in masks.items() if _is_single(mask)}
     if wanted:
         stdin = [*sorted(wanted), *(f"^{tip}" for tip in dict.fromkeys(tips.values()))]
         loose = _run(git, git_dir, "rev-list", "--stdin", lines=stdin, timeout=timeout)
@@ -257,9 +269,7 @@ def _commits_here(git: Git, git_dir: Path, oids: Iterable[Oid], *, timeout: floa
     return {Oid(line[: -len(" commit")]) for line in answered.lines if line.endswith(" commit")}
 
 
-def _count_with_git(
-    git: Git, git_dir: Path, pair: tuple[Oid, Oid], *, timeout: float
-) -> tuple[int, int] | None:
+def _count_with_git(git: Git, git_dir: Path, pair: tuple[Oid, Oid], *, timeout: float) -> tuple[int, int] | None:
     """One git start for one pair."""
     ours, theirs = pair
     ran = _ask(git, git_dir, "rev-list", "--count", "--left-right", f"{ours}...{theirs}", timeout=timeout)
@@ -424,9 +434,7 @@ def own_lines(forest: Forest, trunk: frozenset[Oid], tips: Sequence[Oid], wanted
     return OwnLines(masks=masks, lines=tuple(line(index, tip) for index, tip in enumerate(tips)))
 
 
-def containment(
-    walk: Iterable[tuple[Oid, list[Oid]]], tips: Sequence[Oid], wanted: set[Oid]
-) -> dict[Oid, int]:
+def containment(walk: Iterable[tuple[Oid, list[Oid]]], tips: Sequence[Oid], wanted: set[Oid]) -> dict[Oid, int]:
     """For the wanted commits of a walk (children before parents), the tips that contain them (bit i: tip i).
 
     A commit's bits are whole once all its children have gone by, and are dropped as soon as they are handed

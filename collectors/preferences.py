@@ -111,9 +111,7 @@ def parse_recent(data: bytes, project_key: str, what: str) -> Remembered:
 
 def newest_first(choices: list[RecentChoice]) -> tuple[RecentChoice, ...]:
     """Order by the moment of use, the newest first, then by name; of two for one branch the newer stands."""
-    ordered = sorted(
-        choices, key=lambda choice: (-choice.last_used.timestamp(), choice.branch.encode(), -choice.count)
-    )
+    ordered = sorted(choices, key=lambda choice: (-choice.last_used.timestamp(), choice.branch.encode(), -choice.count))
     newest: dict[str, RecentChoice] = {}
     for choice in ordered:
         newest.setdefault(choice.branch, choice)
@@ -122,11 +120,7 @@ def newest_first(choices: list[RecentChoice]) -> tuple[RecentChoice, ...]:
 
 def _choice(entry: object, project_key: str, where: str, faults: list[str]) -> RecentChoice | None:
     """One entry as a choice; None for another project's, and for an odd one, which is said."""
-    if (
-        isinstance(entry, dict)
-        and isinstance(entry.get("projectKey"), str)
-        and entry["projectKey"] != project_key
-    ):
+    if isinstance(entry, dict) and isinstance(entry.get("projectKey"), str) and entry["projectKey"] != project_key:
         return None
     try:
         found = msgspec.convert(entry, _Entry)

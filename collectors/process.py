@@ -123,9 +123,7 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return kept | _PINNED
 
 
-def run(
-    argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline: Deadline, stdin: bytes = b""
-) -> Ran:
+def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline: Deadline, stdin: bytes = b"") -> Ran:
     """Run a child in a process group of its own; at the deadline the whole group is ended.
 
     Ending the child alone would leave git's helper (git-remote-http, ssh) alive and the pipe open.
@@ -148,9 +146,7 @@ def run(
             message = f"{cwd} does not exist"
             raise SetupError(message, code="no-such-folder") from fault
         message = f"{argv[0]} was not found on PATH"
-        raise SetupError(
-            message, code="git-missing", hint="install git 2.30 or newer, then: git --version"
-        ) from fault
+        raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from fault
     code: int | None
     try:
         code, out, err = _wait(child, stdin, deadline)
@@ -166,9 +162,7 @@ def run(
     )
 
 
-def _wait(
-    child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline
-) -> tuple[int | None, bytes, bytes]:
+def _wait(child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline) -> tuple[int | None, bytes, bytes]:
     """Exit code (None: ended at the deadline) and output. In slices, so that a cancelled deadline is seen."""
     pending: bytes | None = stdin or None
     while True:

@@ -261,9 +261,7 @@ class DefaultAnswer:
     milliseconds: int = 0
 
 
-def ask_remote(
-    git: Git, remote: str, deadline: Deadline, *, host: str | None = None
-) -> RemoteAnswer | Failure:
+def ask_remote(git: Git, remote: str, deadline: Deadline, *, host: str | None = None) -> RemoteAnswer | Failure:
     """Ask the remote (a name or a URL) for heads and tags in one question; `host` names it in a failure."""
     heard = _ask(git, ("--heads", "--tags", "--", remote), deadline, host or host_of(remote))
     if isinstance(heard, Failure):
@@ -289,9 +287,7 @@ def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None
         # list. An empty repository speaks git's protocol, and only where nothing came need that be heard.
         ran = git.run("ls-remote", *question, deadline=deadline, packets=True)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
-            return Failure(
-                kind="protocol", detail="the answer is empty, and not in git's protocol", host=host
-            )
+            return Failure(kind="protocol", detail="the answer is empty, and not in git's protocol", host=host)
     return ran if ran.code == 0 else failure_of(ran, host)
 
 

@@ -28,16 +28,12 @@ _HEADER: Final = re.compile(
     r"(?:(?:basic|bearer|token|digest|negotiate)\s+)?[^\s'\"]+",
     re.IGNORECASE,
 )
-_QUERY: Final = re.compile(
-    r"([?&](?:access_token|private_token|token|password|api_key)=)[^&#\s'\"]+", re.IGNORECASE
-)
+_QUERY: Final = re.compile(r"([?&](?:access_token|private_token|token|password|api_key)=)[^&#\s'\"]+", re.IGNORECASE)
 _TOKEN: Final = re.compile(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|AT(?:ATT|BB|CTT)[\w=-]{16,})"
 )
 
-_WITH_SCHEME: Final = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)"
-)
+_WITH_SCHEME: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)")
 _SCP_LIKE: Final = re.compile(
     r"(?:[^@/\s]*@)?(?:\[(?P<bracketed>[^\]/]+)\]|(?P<host>[^:/\[\]]+)):(?P<path>.*)", re.DOTALL
 )

@@ -59,52 +59,81 @@ def claim(facts: Facts, listed: Listed, targets: Targets, repo: Repo) -> tuple[t
 
 def _own(book: _Book, facts: Facts, listed: Listed, targets: Sequence[Target], repo: Repo) -> bool:
     """The issue's own versions. True where at least one of them has a place, cut or not."""
-    placed = [(t, match(t.reading, repo)) for t in targets]
-    taken = [(t, m) for t, m in placed if m.winners]
-    waiting = [(t, m) for t, m in placed if m.outcome in ("not-cut", "trunk")]
-    several = {b for _, m in taken for b in m.winners} | ({listed.development or ""} if waiting else set())
-    policy = facts.settings.multiple_versions
-    if len(several) > 1 and len(placed) > 1 and policy != "ambiguous":
-        placed = _by_policy(book, policy, taken, waiting, listed)
-        taken = [(t, m) for t, m in placed if m.winners]
-        waiting = [(t, m) for t, m in placed if not m.winners]
-    elif len(several) > 1 and len(placed) > 1:
-        book.notes.append(f"the issue names {len(placed)} versions on several lines, and no policy (multipleVersions) chooses")
-    for target, found in taken:
-        for branch, reason in found.winners.items():
-            book.add(branch, "issue-version", weights.ISSUE_VERSION, f"{target}: {reason}")
-    for target, found in waiting:
-        if listed.development is not None:
-            points = weights.ALSO_WANTED if taken else weights.NOT_CUT_YET
-            book.add(listed.development, "version-convention", points, f"{target}: {found.why}")
-    for target, found in placed:
-        for branch, reason in found.others.items():
-            points = weights.RUNNER_UP if found.winners else weights.WEAK_MATCH
-            book.add(branch, "version-convention", points, f"{target}: {reason}")
-        if not found.winners:
-            book.notes.append(f"{target}: {found.why}")
-        elif found.outcome == "tied":
-            book.notes.append(f"{target}: {len(found.winners)} branches take it alike: {', '.join(found.winners)}")
-    return bool(taken or waiting)
+    placed = [_Placed(target, match(target.reading, repo)) for target in targets]
+    book.notes += [note for each in placed if (note := _already_released(each.target, repo))]
+    if _on_several_lines(placed, listed):
+        placed = _by_policy(book, facts.settings.multiple_versions, placed, listed)
+    taken = any(each.found.winners for each in placed)
+    for each in placed:
+        _claim_own(book, each, listed, others_taken=taken)
+    return any(each.has_place for each in placed)
 
 
-def _by_policy(
-    book: _Book,
-    policy: str,
-    taken: list[tuple[Target, Match]],
-    waiting: list[tuple[Target, Match]],
-    listed: Listed,
-) -> list[tuple[Target, Match]]:
-    """The one version that the setting `multipleVersions` chooses of several."""
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """One version of the issue, and what became of it."""
+
+    target: Target
+    found: Match
+
+    @property
+    def waiting(self) -> bool:
+        """Whether its branch is not cut, so that the development branch takes it."""
+        return self.found.outcome in ("not-cut", "trunk")
+
+    @property
+    def has_place(self) -> bool:
+        """Whether some branch takes it, now or until its own is cut."""
+        return self.waiting or bool(self.found.winners)
+
+    def branches(self, listed: Listed) -> set[str]:
+        """Where it would go."""
+        waits = {listed.development} if self.waiting and listed.development is not None else set()
+        return {*self.found.winners, *waits}
+
+
+def _already_released(target: Target, repo: Repo) -> str | None:
+    wanted = target.reading.version
+    if wanted.wildcard:
+        return None
+    made = next((r for r in repo.lineage.releases() if r.version.key == wanted.key), None)
+    return f"{target}: {made.name} has been made already" if made else None
+
+
+def _on_several_lines(placed: Sequence[_Placed], listed: Listed) -> bool:
+    return len(placed) > 1 and len(set().union(*(each.branches(listed) for each in placed))) > 1
+
+
+def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) -> list[_Placed]:
+    """The one version that the setting `multipleVersions` chooses of several; all of them where it leaves it open."""
+    if policy == "ambiguous":
+        book.notes.append(f"the issue names {len(placed)} versions on several lines, and multipleVersions is ambiguous")
+        return placed
+    able = [each for each in placed if each.has_place]
+    pick = min if policy == "lowest" else max
+    chosen = pick(able, key=lambda each: each.target.reading.version.key)
     if policy == "development" and listed.development is not None:
-        chosen = max(taken + waiting, key=lambda pair: pair[0].reading.version.key)[0]
         reason = "of several versions the development branch is taken first (multipleVersions: development)"
-        found = Match("taken", winners={listed.development: reason})
-    else:
-        pick = max if policy == "highest" else min
-        chosen, found = pick(taken + waiting, key=lambda pair: pair[0].reading.version.key)
-    book.notes.append(f"several versions on several lines: multipleVersions {policy} takes {chosen.label}")
-    return [(chosen, found)]
+        chosen = _Placed(chosen.target, Match("taken", winners={listed.development: reason}))
+    book.notes.append(f"several versions on several lines: multipleVersions {policy} takes {chosen.target.label}")
+    return [chosen]
+
+
+def _claim_own(book: _Book, placed: _Placed, listed: Listed, *, others_taken: bool) -> None:
+    target, found = placed.target, placed.found
+    for branch, reason in found.winners.items():
+        book.add(branch, "issue-version", weights.ISSUE_VERSION, f"{target}: {reason}")
+    if placed.waiting and listed.development is not None:
+        # Beside a version that has its branch, one that has none yet is as good a claim: they tie.
+        points = weights.ALSO_WANTED if others_taken else weights.NOT_CUT_YET
+        book.add(listed.development, "version-convention", points, f"{target}: {found.why}")
+    for branch, reason in found.others.items():
+        points = weights.RUNNER_UP if found.winners else weights.WEAK_MATCH
+        book.add(branch, "version-convention", points, f"{target}: {reason}")
+    if not found.winners:
+        book.notes.append(f"{target}: {found.why}")
+    elif found.outcome == "tied":
+        book.notes.append(f"{target}: {len(found.winners)} branches take it alike: {', '.join(found.winners)}")
 
 
 def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Repo) -> None:
@@ -122,7 +151,12 @@ def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Rep
         if not found.winners:
             book.notes.append(f"inherited {target}: {found.why}")
             if found.outcome in ("not-cut", "trunk") and listed.development is not None:
-                book.add(listed.development, "version-convention", weights.NOT_CUT_YET, f"inherited {target}: {found.why}")
+                book.add(
+                    listed.development,
+                    "version-convention",
+                    weights.NOT_CUT_YET,
+                    f"inherited {target}: {found.why}",
+                )
 
 
 def _say_conflict(book: _Book, inherited: Iterable[Target], repo: Repo) -> None:
@@ -130,7 +164,9 @@ def _say_conflict(book: _Book, inherited: Iterable[Target], repo: Repo) -> None:
     for target in inherited:
         winners = match(target.reading, repo).winners
         if winners and own and not set(own) & winners.keys():
-            book.notes.append(f"inherited {target} points to {', '.join(winners)}; the issue's own version goes before it")
+            book.notes.append(
+                f"inherited {target} points to {', '.join(winners)}; the issue's own version goes before it"
+            )
 
 
 def _released(book: _Book, targets: Iterable[Target], repo: Repo, *, placed: bool) -> None:
@@ -151,7 +187,12 @@ def _bases(book: _Book, facts: Facts, listed: Listed, targets: Targets, *, place
         if base not in listed.branches:
             book.notes.append(f"pull request {link.key} targets {base}, which is not listed")
         elif link.state == "closed":
-            book.add(base, "version-convention", weights.MENTIONED, f"pull request {link.key}, closed unmerged, targeted it")
+            book.add(
+                base,
+                "version-convention",
+                weights.MENTIONED,
+                f"pull request {link.key}, closed unmerged, targeted it",
+            )
         else:
             _linked(book, base, f"pull request {link.key} targets it", own, placed=placed)
 
@@ -161,7 +202,9 @@ def _linked(book: _Book, branch: str, reason: str, own: Sequence[str], *, placed
         book.add(branch, "linked-release", weights.LINKED_RELEASE if branch not in own else 0, reason)
         return
     book.add(branch, "version-convention", weights.MENTIONED, f"{reason}, against the issue's own version")
-    book.notes.append(f"{branch}: {reason}, but the issue's own version points to {', '.join(own) or 'no branch that is cut'}")
+    book.notes.append(
+        f"{branch}: {reason}, but the issue's own version points to {', '.join(own) or 'no branch that is cut'}"
+    )
 
 
 def _hints(book: _Book, targets: Targets, repo: Repo) -> None:

@@ -130,9 +130,7 @@ def infer_conventions(
     return Conventions(lines, members, dominant, neutral, tuple(sorted(work)), tuple(sorted(topics)))
 
 
-def _product(
-    reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]
-) -> frozenset[str]:
+def _product(reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The words that bind a branch to a product; `vpa` is read as the words that it abbreviates."""
     words = frozenset(reading.words) - FAMILY - neutral
     return abbreviations.get(next(iter(words)), words) if len(words) == 1 else words

@@ -78,7 +78,10 @@ def _gone(branch: Branch, refs: RefListing) -> bool:
 def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, list[str]]:
     name, state = facts.repository.default_branch, facts.repository.default_branch_state
     if name is None:
-        why = {"none": "the remote has no default branch", "failed": "the remote did not say its default branch"}
+        why = {
+            "none": "the remote has no default branch",
+            "failed": "the remote did not say its default branch",
+        }
         return None, [f"{why.get(state, 'nobody asked for the default branch')}: the default is not known"]
     if name not in usable:
         return None, [f"the default branch {ascii(name)[1:-1]} is not listed: the default is not known"]

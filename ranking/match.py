@@ -7,7 +7,8 @@ the version's line; a version newer than every line, for which no branch is cut;
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -73,12 +74,20 @@ def match(wanted: Reading, repo: Repo) -> Match:
         return Match(
             outcome="taken" if len(winners) == 1 else "tied",
             winners={line.name: _why_covers(line, version, newest, carriers) for line in winners},
-            others={line.name: f"{line.reading.version} covers {version} less closely" for line in covers if line not in winners},
+            others={
+                line.name: f"{line.reading.version} covers {version} less closely"
+                for line in covers
+                if line not in winners
+            },
         )
     near = {line.name: _why_weak(line, version) for line in covers}
     coming = _coming(version, size, newest, wish, repo)
     if coming is not None:
-        return Match("taken", winners={coming.name: f"it is the highest version in the line of {version} that is not released yet"}, others=near)
+        return Match(
+            "taken",
+            winners={coming.name: f"it is the highest version in the line of {version} that is not released yet"},
+            others=near,
+        )
     if newest is not None and newest.branches is not None:
         return _by_lineage(version, newest, carriers, near, repo)
     return _unreleased(version, near, repo, wish, newest)
@@ -136,7 +145,7 @@ def _newest(version: Version, wish: _Wish, repo: Repo) -> ReleaseTag | None:
     return None
 
 
-def _bound(words: Sequence[str], known: Set[str], lineage: Lineage) -> frozenset[str]:
+def _bound(words: Sequence[str], known: AbstractSet[str], lineage: Lineage) -> frozenset[str]:
     """Of a label's words those that something here carries: a word that nothing carries binds nothing."""
     product = frozenset(words) & (known | lineage.abbreviations.keys())
     return lineage.abbreviations.get(next(iter(product)), product) if len(product) == 1 else product
@@ -168,7 +177,7 @@ def _closest(
 
 def _says_little(line: Line, version: Version, size: int, repo: Repo) -> bool:
     """A coarse or bare lone name: `1.x` among lines of two components, `v5` alone."""
-    alone = repo.conventions.members.get(line.template, 0) < 2
+    alone = repo.conventions.members.get(line.template, 0) <= 1
     bare = line.reading.components == 1 and not line.reading.version.wildcard
     exact = line.reading.version.numbers == version.numbers or line.reading.version.prerelease
     coarse = line.reading.components < min(size, repo.conventions.components() or 0)
@@ -194,7 +203,9 @@ def _prefer(lines: list[Line], carriers: frozenset[str], repo: Repo) -> list[Lin
     if not carrying:
         members = repo.conventions.members
         most = max(members.get(line.template, 0) for line in lines)
-        lines = [x for x in lines if members.get(x.template, 0) * _FAR_COMMONER > most or members.get(x.template, 0) == most]
+        lines = [
+            x for x in lines if members.get(x.template, 0) * _FAR_COMMONER > most or members.get(x.template, 0) == most
+        ]
     return sorted(lines, key=lambda line: line.name.encode())
 
 
@@ -225,9 +236,17 @@ def _by_lineage(
     version: Version, newest: ReleaseTag, carriers: frozenset[str], near: dict[str, str], repo: Repo
 ) -> Match:
     if not carriers:
-        return Match("lost", others=near, why=f"{newest.name}, the newest release of the line of {version}, sits on no listed branch")
+        return Match(
+            "lost",
+            others=near,
+            why=f"{newest.name}, the newest release of the line of {version}, sits on no listed branch",
+        )
     if repo.default in carriers:
-        return Match("trunk", others=near, why=f"{newest.name}, the newest release of the line of {version}, was made on {repo.default}")
+        return Match(
+            "trunk",
+            others=near,
+            why=f"{newest.name}, the newest release of the line of {version}, was made on {repo.default}",
+        )
     able = [name for name in carriers if name in repo.conventions.lines or _family(name, repo)]
     if not able:
         names = ", ".join(sorted(carriers)[:5])
@@ -237,7 +256,7 @@ def _by_lineage(
     most = max(repo.conventions.members.get(line.template, 0) if line else 0 for line in ranked.values())
     best = [n for n, line in ranked.items() if (repo.conventions.members.get(line.template, 0) if line else 0) == most]
     best = _highest(best, repo)
-    return Match("taken" if len(best) == 1 else "tied", winners={n: reason for n in sorted(best)}, others=near)
+    return Match("taken" if len(best) == 1 else "tied", winners=dict.fromkeys(sorted(best), reason), others=near)
 
 
 def _highest(names: list[str], repo: Repo) -> list[str]:
@@ -296,7 +315,9 @@ def _unreleased(
     wider = _wider_line(version, wish, repo)
     if wider is not None:
         branch, release, later = wider
-        reason = f"it carries {release.name}, the newest release before {version}, and {later.name} shows the rest to be further"
+        reason = (
+            f"it carries {release.name}, the newest release before {version}; {later.name} was made elsewhere since"
+        )
         return Match("taken", winners={branch: reason}, others=near)
     releases = repo.lineage.releases(wish.on_tags, wish.tail)
     known = [r.version.key for r in releases]

@@ -12,7 +12,9 @@ from ranking.words import TRUNKS
 SEED = ("develop*", "release/*", "main", "master")
 
 
-def default_order(listed: Listed, conventions: Conventions, patterns: Sequence[str] | str | None) -> tuple[list[str], list[str]]:
+def default_order(
+    listed: Listed, conventions: Conventions, patterns: Sequence[str] | str | None
+) -> tuple[list[str], list[str]]:
     """The branches in default order, and notes on entries of a configured order that nothing answers to.
 
     Unset: the development branch, the server's default, main and master, then release lines, newest first.

@@ -39,7 +39,9 @@ def rank(facts: Facts) -> Ranking:
     top = [c for c in scored if c.score == scored[0].score] if scored else []
     notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor, *_provenance_notes(facts)]
     if len(scored) > len(kept):
-        notes.append(f"left out after the first {len(kept)} candidates: {counted(c.branch for c in scored[len(kept) :])}")
+        notes.append(
+            f"left out after the first {len(kept)} candidates: {counted(c.branch for c in scored[len(kept) :])}"
+        )
     return Ranking(
         ref_provenance=facts.refs.provenance,
         chosen=top[0].branch if len(top) == 1 else UNSET,
@@ -153,10 +155,18 @@ def _context(
     conventions = view.repo.conventions
     line = conventions.lines.get(name)
     if line and line.template == conventions.dominant:
-        yield "version-convention", weights.CONVENTION, f"one of {conventions.members[line.template]} named under {line.template}"
+        yield (
+            "version-convention",
+            weights.CONVENTION,
+            f"one of {conventions.members[line.template]} named under {line.template}",
+        )
     if name in recent:
         points, choice = recent[name]
-        yield "recent", points, f"chosen by a person, {choice.count} times, last on {choice.last_used:%Y-%m-%d}"
+        yield (
+            "recent",
+            points,
+            f"chosen by a person, {choice.count} times, last on {choice.last_used:%Y-%m-%d}",
+        )
     if name == view.listed.development:
         said = "the server's default branch" if name == view.listed.default else "the development branch"
         yield "repo-default", weights.REPO_DEFAULT, said
@@ -194,7 +204,7 @@ def _under_floor(facts: Facts) -> list[str]:
 
 def _demoted(claims: Iterable[Claim]) -> Iterator[Claim]:
     for each in claims:
-        yield Claim(each.branch, "version-convention", each.points, each.reason) if each.kind in DECISIVE else each
+        yield (Claim(each.branch, "version-convention", each.points, each.reason) if each.kind in DECISIVE else each)
 
 
 def _provenance_notes(facts: Facts) -> list[str]:
@@ -203,7 +213,9 @@ def _provenance_notes(facts: Facts) -> list[str]:
         notes.append("there is no remote: these are this repository's own branches")
     elif facts.refs.provenance == "local":
         why = f" ({facts.refs.failure.kind}: {facts.refs.failure.detail})" if facts.refs.failure else ""
-        notes.append(f"the remote did not answer{why}: these are this clone's refs, and a missing branch proves nothing")
+        notes.append(
+            f"the remote did not answer{why}: these are this clone's refs, and a missing branch proves nothing"
+        )
     elif not facts.refs.complete:
         notes.append("the remote's list is incomplete: a missing branch proves nothing")
     if facts.backtest is not None and facts.backtest.asked:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ranking.facts import Issue, IssueLink, IssueVersion, Role
 from ranking.versions import Reading, read_label
@@ -105,8 +105,7 @@ def _read_links(links: Iterable[IssueLink], notes: list[str]) -> list[Target]:
     targets = []
     for link in links:
         named = [v for v in link.versions if role_of(v) in _OWN]
-        for target in _read(named, notes):
-            targets.append(Target(target.label, target.field, target.reading, source=link.key, depth=link.depth))
+        targets += [replace(target, source=link.key, depth=link.depth) for target in _read(named, notes)]
         if link.kind == "release" and not named:
             reading = read_label(link.key)
             if reading is not None and (reading.separator or reading.version.wildcard):
@@ -121,7 +120,9 @@ def _once(targets: Iterable[Target]) -> tuple[Target, ...]:
 
 def _says_version(label: str) -> bool:
     reading = read_label(label) if _PLAIN_LABEL.fullmatch(label.strip()) else None
-    return reading is not None and bool(reading.separator or reading.version.wildcard) and FAMILY.issuperset(reading.words)
+    return (
+        reading is not None and bool(reading.separator or reading.version.wildcard) and FAMILY.issuperset(reading.words)
+    )
 
 
 def _unread(issue: Issue) -> list[str]:
@@ -131,7 +132,11 @@ def _unread(issue: Issue) -> list[str]:
         notes.append(f"issue {issue.key} could not be read ({issue.read}){detail}: its versions are not known")
     elif issue.read == "partial":
         notes.append(f"issue {issue.key} was read in part only")
-    said = {"not-delivered": "was not delivered", "not-visible": "is not visible to us", "failed": "could not be read"}
+    said = {
+        "not-delivered": "was not delivered",
+        "not-visible": "is not visible to us",
+        "failed": "could not be read",
+    }
     notes += [f"field {f.name} {said[f.state]}" for f in issue.fields if f.state in said]
     notes += [f"field {f.name} is empty" for f in issue.fields if f.state == "empty"]
     return notes

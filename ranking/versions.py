@@ -103,7 +103,11 @@ class Version:
 
     def within(self, line: tuple[int, ...]) -> bool:
         """Whether it belongs to the line that these components name."""
-        return _padded(self.numbers, len(line))[: len(line)] == line if not self.wildcard else self.numbers[: len(line)] == line
+        return (
+            _padded(self.numbers, len(line))[: len(line)] == line
+            if not self.wildcard
+            else self.numbers[: len(line)] == line
+        )
 
     def __str__(self) -> str:
         """The plain spelling, for messages."""
@@ -175,10 +179,12 @@ def read_label(text: str) -> Reading | None:
     """
     text = text.strip()
     found = _tokens(text)
-    if len({m["numbers"] for m in found if m["separator"] == "." and not _follows_word(text, m)}) > 1 and re.search("[,;/ ]", text):
+    if len({m["numbers"] for m in found if m["separator"] == "." and not _follows_word(text, m)}) > 1 and re.search(
+        "[,;/ ]", text
+    ):
         return None
     reading = _read(text, branch=False)
-    if reading is None or reading.after.lstrip().startswith("+") and not reading.after.strip("+ "):
+    if reading is None or (reading.after.lstrip().startswith("+") and not reading.after.strip("+ ")):
         return None
     return _by_pep440(text, reading)
 

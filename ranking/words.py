@@ -12,10 +12,10 @@ from collections.abc import Iterable
 FAMILY = frozenset(
     """
     release releases released releasing rel branch branches branched stable stabilization staging maint maintain
-    maintained maintenance unmaintained unsupported support supported lts sts version versions ver v line lines series
-    x fixes patches patch updates train dev devel develop development next main master trunk current prod production
-    live ga final sec security core old legacy archive archived archives deprecated eol eom extended service sp
-    alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes backports
+    maintained maintenance unmaintained unsupported support supported lts sts version versions ver v line lines
+    series x fixes patches patch updates train dev devel develop development next main master trunk current prod
+    production live ga final sec security core old legacy archive archived archives deprecated eol eom extended
+    service sp alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes backports
     """.split()
 )
 
@@ -24,26 +24,26 @@ DEVELOPMENT = ("develop", "development", "dev")
 TRUNKS = ("main", "master")
 
 # A work branch: somebody's change on its way, never where a change goes. Anchored at the start of the name.
-WORK_PREFIXES = (
-    "feature/", "features/", "feat/", "bugfix/", "bugfixes/", "fix/", "fixes/", "hotfix/", "chore/", "bug/", "bugs/",
-    "task/", "tasks/", "issue/", "issues/", "topic/", "topics/", "wip/", "wip-", "user/", "users/", "private/",
-    "personal/", "docs/", "doc/", "ci/", "test/", "tests/", "testing/", "refactor/", "perf/", "style/", "build/",
-    "improvement/", "enhancement/", "experiment/", "experimental/", "spike/", "poc/", "sandbox/", "tmp/", "temp/",
-    "pr/", "pull/", "prs/", "review/", "cleanup/", "deps/", "dependencies/",
-    "dependabot/", "renovate/", "renovate-", "mergify/", "copilot/", "codex/", "claude/", "cursor/", "devin/",
-    "greenkeeper/", "snyk-", "imgbot", "whitesource/", "mend/", "pre-commit-ci-", "all-contributors/", "allcontributors/",
-    "gh-readonly-queue/", "gitbutler/", "graphite-base/", "release-please--", "changeset-release/", "create-pull-request/",
-    "backport/", "backport-", "backports/", "auto-backport", "cherry-pick", "cherrypick", "cherry/", "revert-", "revert/",
-    "automerge/", "automerge-", "automation/", "auto-", "autoupdate", "bump-", "bump/", "update-", "update/", "upgrade-",
-    "upgrade/", "merge-", "merge/", "sync-", "sync/", "staging/", "trying", "crowdin",
-)  # fmt: skip
+WORK_PREFIXES = tuple(
+    """
+    feature/ features/ feat/ bugfix/ bugfixes/ fix/ fixes/ hotfix/ chore/ bug/ bugs/ task/ tasks/ issue/ issues/
+    topic/ topics/ wip/ wip- user/ users/ private/ personal/ docs/ doc/ ci/ test/ tests/ testing/ refactor/
+    perf/ style/ build/ improvement/ enhancement/ experiment/ experimental/ spike/ poc/ sandbox/ tmp/ temp/ pr/
+    pull/ prs/ review/ cleanup/ deps/ dependencies/ dependabot/ renovate/ renovate- mergify/ copilot/ codex/
+    claude/ cursor/ devin/ greenkeeper/ snyk- imgbot whitesource/ mend/ pre-commit-ci- all-contributors/
+    allcontributors/ gh-readonly-queue/ gitbutler/ graphite-base/ release-please-- changeset-release/ create-
+    pull-request/ backport/ backport- backports/ auto-backport cherry-pick cherrypick cherry/ revert- revert/
+    automerge/ automerge- automation/ auto- autoupdate bump- bump/ update- update/ upgrade- upgrade/ merge-
+    merge/ sync- sync/ staging/ trying crowdin
+    """.split()
+)
 
 # Words that mark work wherever they stand in a name that is no line by its template's members.
 _WORK_WORDS = frozenset(
     """
-    fix fixed fixing bugfix hotfix feature feat backport backporting backported bp cherry cherrypick picked revert
-    reverts reverted bump bumps upgrade upgrading merge merged merges merging conflict conflicts port porting
-    tmp temp test tests testing wip poc prototype experiment experimental patch try trial issue pr
+    fix fixed fixing bugfix hotfix feature feat backport backporting backported bp cherry cherrypick picked
+    revert reverts reverted bump bumps upgrade upgrading merge merged merges merging conflict conflicts port
+    porting tmp temp test tests testing wip poc prototype experiment experimental patch try trial issue pr
     """.split()
 )
 

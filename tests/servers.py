@@ -109,9 +109,7 @@ class _Backend(BaseHTTPRequestHandler):
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
             "REMOTE_ADDR": HOST,
         }
-        ran = subprocess.run(
-            ["git", "http-backend"], input=body, env=environ, capture_output=True, check=False
-        )
+        ran = subprocess.run(["git", "http-backend"], input=body, env=environ, capture_output=True, check=False)
         head, _, content = ran.stdout.partition(b"\r\n\r\n")
         fields = [line.partition(":") for line in head.decode().splitlines()]
         status = next((value.split()[0] for name, _, value in fields if name == "Status"), "200")

@@ -99,9 +99,7 @@ def test_the_recipes_are_these() -> None:
         ),
     ],
 )
-def test_what_each_recipe_builds(
-    name: str, default: str, branches: list[str], tags: list[str], tmp_path: Path
-) -> None:
+def test_what_each_recipe_builds(name: str, default: str, branches: list[str], tags: list[str], tmp_path: Path) -> None:
     built = build(load_recipe(name), tmp_path / "here", os.environ)
     assert built == recipes.Built(remote=tmp_path / "here" / "remote.git", clone=tmp_path / "here" / "clone")
     assert refnames(built.remote, "refs/heads") == branches
@@ -111,15 +109,11 @@ def test_what_each_recipe_builds(
     assert git(built.remote, "fsck", "--strict", "--no-dangling") == ""
     assert git(built.clone, "symbolic-ref", "HEAD") == f"refs/heads/{default}"
     tracked = [f"origin/{branch}" for branch in branches]
-    assert sorted(refnames(built.clone, "refs/remotes")) == sorted(
-        [*tracked, *(["origin/HEAD"] if branches else [])]
-    )
+    assert sorted(refnames(built.clone, "refs/remotes")) == sorted([*tracked, *(["origin/HEAD"] if branches else [])])
     assert git(built.clone, "status", "--porcelain") == ""
 
 
-def test_a_recipe_gives_the_same_objects_wherever_it_is_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recipe_gives_the_same_objects_wherever_it_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = build(load_recipe("release_lines"), tmp_path / "a", os.environ).remote
     monkeypatch.setenv("TZ", "Pacific/Auckland")
     monkeypatch.setenv("GIT_COMMITTER_NAME", "Somebody")
@@ -179,10 +173,7 @@ def test_commits_merges_and_tags(tmp_path: Path) -> None:
     assert subjects(remote, "other") == ["root"]
     assert git(remote, "cat-file", "-t", "t1") == "tag"
     assert git(remote, "cat-file", "-t", "t2") == "commit"
-    assert (
-        git(remote, "for-each-ref", "--format=%(creatordate:iso)", "refs/tags/t1")
-        == "2026-02-01 10:00:00 +0000"
-    )
+    assert git(remote, "for-each-ref", "--format=%(creatordate:iso)", "refs/tags/t1") == "2026-02-01 10:00:00 +0000"
     assert git(remote, "show", "main^3:notes/b.txt") == "4: three"
 
 
@@ -234,9 +225,7 @@ def test_what_the_clone_looks_like(tmp_path: Path) -> None:
     clone = build(msgspec.structs.replace(recipe, clone=wanted), tmp_path / "a b", os.environ).clone
     assert git(clone, "rev-parse", "--is-shallow-repository") == "true"
     assert refnames(clone, "refs/") == ["7-0-stable", "corp/7-0-stable"]
-    all_shallow = build(
-        msgspec.structs.replace(recipe, clone=Clone(depth=1)), tmp_path / "all", os.environ
-    ).clone
+    all_shallow = build(msgspec.structs.replace(recipe, clone=Clone(depth=1)), tmp_path / "all", os.environ).clone
     assert refnames(all_shallow, "refs/remotes") == [
         "origin/7-0-stable",
         "origin/7-1-stable",
@@ -355,9 +344,7 @@ def test_the_plan_is_one_stream_unless_the_clone_is_in_the_middle() -> None:
 # Where the recipes are found.
 
 
-def test_a_package_carries_its_recipes_beside_the_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_carries_its_recipes_beside_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed = tmp_path / "candidates" / "recipes.py"
     (installed.parent / "fixtures" / "repos").mkdir(parents=True)
     (installed.parent / "fixtures" / "repos" / "own.toml").write_text('about = "own"\n', encoding="utf-8")

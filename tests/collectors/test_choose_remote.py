@@ -54,14 +54,10 @@ def test_one_that_does_not_exist(asked: str) -> None:
 
 def test_gh_resolved() -> None:
     both = {"remote.pushdefault": "c", "remote.b.gh-resolved": "base"}
-    assert choose_remote(settings("a", "b", "c", more=both), None) == chosen(
-        "b", "remote.b.gh-resolved is base"
-    )
+    assert choose_remote(settings("a", "b", "c", more=both), None) == chosen("b", "remote.b.gh-resolved is base")
     # Any other value names a repository that is no remote here.
     other = {"remote.a.gh-resolved": "acme/app"}
-    assert choose_remote(settings("a", "origin", more=other), None) == chosen(
-        "origin", "named origin, of 2 remotes"
-    )
+    assert choose_remote(settings("a", "origin", more=other), None) == chosen("origin", "named origin, of 2 remotes")
 
 
 def test_two_bases_are_no_ground() -> None:
@@ -83,9 +79,7 @@ def test_push_default_decides_where_nothing_else_is_tracked() -> None:
 
 def test_push_default_of_a_triangular_workflow_is_the_fork() -> None:
     more = {"remote.pushdefault": "fork", "branch.main.remote": "origin"}
-    assert choose_remote(settings("fork", "origin", more=more), None) == chosen(
-        "origin", "named origin, of 2 remotes"
-    )
+    assert choose_remote(settings("fork", "origin", more=more), None) == chosen("origin", "named origin, of 2 remotes")
 
 
 @pytest.mark.parametrize("value", ["gone", "--upload-pack=touch P"])
@@ -102,9 +96,7 @@ def test_several_and_no_ground() -> None:
 
 def test_the_url_is_the_rewritten_one_without_its_credentials() -> None:
     more = {"url.https://u:s3cret@github.com/.insteadof": "gh:"}
-    held = parse_config(
-        b"remote.origin.url\ngh:acme/app\0" + b"".join(f"{k}\n{v}\0".encode() for k, v in more.items())
-    )
+    held = parse_config(b"remote.origin.url\ngh:acme/app\0" + b"".join(f"{k}\n{v}\0".encode() for k, v in more.items()))
     assert choose_remote(held, None) == RemoteChoice(
         name="origin", url="https://***@github.com/acme/app", reason="the only remote"
     )

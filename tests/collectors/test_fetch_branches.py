@@ -235,7 +235,5 @@ def test_a_remote_that_does_not_answer(clone: Repo, source: Repo) -> None:
     shutil.rmtree(source.path)
     clone.git("remote", "set-url", "origin", str(source.path))
     gone = fetch(clone, "main")
-    assert gone == Failure(
-        kind="not-found", detail=f"fatal: '{source.path}' does not appear to be a git repository"
-    )
+    assert gone == Failure(kind="not-found", detail=f"fatal: '{source.path}' does not appear to be a git repository")
     assert clone.refs() == before

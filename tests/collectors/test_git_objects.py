@@ -55,9 +55,7 @@ def ask(git_dir: Path, *arguments: str, stdin: bytes = b"") -> str:
 
 def refs(git_dir: Path, kind: str) -> dict[str, Oid]:
     """Short names to commits."""
-    shown = ask(
-        git_dir, "for-each-ref", "--format=%(refname:lstrip=2) %(objectname) %(*objectname)", f"refs/{kind}"
-    )
+    shown = ask(git_dir, "for-each-ref", "--format=%(refname:lstrip=2) %(objectname) %(*objectname)", f"refs/{kind}")
     rows = [row.split() for row in shown.splitlines()]
     return {row[0]: Oid(row[-1]) for row in rows}
 
@@ -137,9 +135,7 @@ def test_the_slow_oracle_agrees_whichever_branch_is_the_default(knots: Path) -> 
         assert lineage(knots, default).tags == expected_branches(knots, default), default
 
 
-@pytest.mark.parametrize(
-    "name", ["release_lines", "stable_dash", "dotted_x", "trunk_only", "two_products", "demo"]
-)
+@pytest.mark.parametrize("name", ["release_lines", "stable_dash", "dotted_x", "trunk_only", "two_products", "demo"])
 def test_the_slow_oracle_agrees_on_the_other_recipes(name: str, tmp_path: Path) -> None:
     recipe = load_recipe(name)
     remote = build(recipe, tmp_path, os.environ).remote
@@ -296,9 +292,7 @@ def test_the_same_commits_are_answered_in_a_full_clone_and_withheld_in_a_shallow
     full = build(recipe, tmp_path / "full", os.environ).clone / ".git"
     cut = msgspec.structs.replace(recipe, clone=Clone(depth=1))
     shallow = build(cut, tmp_path / "shallow", os.environ).clone / ".git"
-    tips = {
-        BranchName(name): oid for name, oid in refs(full, "remotes/origin").items() if name != "origin/HEAD"
-    }
+    tips = {BranchName(name): oid for name, oid in refs(full, "remotes/origin").items() if name != "origin/HEAD"}
     tags = refs(full, "tags")
     main = BranchName("origin/main")
     assert read_lineage(port(full), full, tips, tags, main).tags["v7.0.1"] == ("origin/7-0-stable",)
@@ -323,9 +317,7 @@ def test_a_hole_in_the_history_is_a_failure_and_no_crash(workshop: Workshop) -> 
 
 
 def test_no_repository_is_a_failure_and_no_crash(tmp_path: Path) -> None:
-    found = read_lineage(
-        port(tmp_path), tmp_path, {BranchName("main"): MISSING}, {"v1": MISSING}, BranchName("main")
-    )
+    found = read_lineage(port(tmp_path), tmp_path, {BranchName("main"): MISSING}, {"v1": MISSING}, BranchName("main"))
     assert (found.state, found.tags) == ("failed", {"v1": None})
     assert read_dates(port(tmp_path), tmp_path, [MISSING]) == {}
     assert read_ahead_behind(port(tmp_path), tmp_path, [(MISSING, MISSING)]) == {(MISSING, MISSING): None}
@@ -524,9 +516,7 @@ def test_an_extension_that_the_library_does_not_know(workshop: Workshop) -> None
     pairs = [(first, tip) for tip in tips]
     git_dir = repo.path / ".git"
     assert git_objects._count_with_library(git_dir, pairs, Deadline(60)) is None
-    assert read_ahead_behind(repo.port(), git_dir, pairs) == {
-        pair: (0, n + 1) for n, pair in enumerate(pairs)
-    }
+    assert read_ahead_behind(repo.port(), git_dir, pairs) == {pair: (0, n + 1) for n, pair in enumerate(pairs)}
 
 
 def test_many_pairs_go_through_the_library_and_few_through_git(knots: Path, tmp_path: Path) -> None:

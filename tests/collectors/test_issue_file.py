@@ -67,9 +67,7 @@ def test_a_file_and_standard_input_give_the_same_record(tmp_path: Path) -> None:
     from_file = read_issue(str(path), NO_INPUT)
     assert from_file == read(json.dumps(FULL).encode())
     assert type(from_file) is Issue
-    assert from_file.versions == (
-        IssueVersion(name="8.4.0", field="fixVersions", role="fix", released=False),
-    )
+    assert from_file.versions == (IssueVersion(name="8.4.0", field="fixVersions", role="fix", released=False),)
     assert from_file.links[0] == IssueLink(
         kind="blocks", key="APP-9", label="is blocked by", versions=(IssueVersion(name="8", field="x"),)
     )
@@ -175,11 +173,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 @settings(max_examples=150)
-@given(
-    st.one_of(
-        st.binary(max_size=60), st.text(max_size=40).map(lambda text: text.encode("utf-8", "surrogatepass"))
-    )
-)
+@given(st.one_of(st.binary(max_size=60), st.text(max_size=40).map(lambda text: text.encode("utf-8", "surrogatepass"))))
 def test_any_bytes_give_a_record_or_the_one_error(data: bytes) -> None:
     found = read_or_refuse(data)
     assert str(found) if isinstance(found, InvalidInput) else found.read == "answered"
@@ -193,9 +187,7 @@ json_values = st.recursive(
 
 
 @settings(max_examples=150)
-@given(
-    st.dictionaries(st.sampled_from([*Issue.__struct_fields__, "linksRead", "zip"]), json_values, max_size=5)
-)
+@given(st.dictionaries(st.sampled_from([*Issue.__struct_fields__, "linksRead", "zip"]), json_values, max_size=5))
 def test_any_object_gives_a_record_or_the_place_of_the_fault(value: dict[str, object]) -> None:
     found = read_or_refuse(json.dumps({"key": "A"} | value).encode())
     if isinstance(found, InvalidInput):

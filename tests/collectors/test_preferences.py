@@ -26,9 +26,7 @@ def day(number: int) -> datetime:
     return datetime(2026, 3, number, tzinfo=UTC)
 
 
-def entry(
-    branch: object = "develop", last_used: object = "2026-03-01T00:00:00Z", **more: object
-) -> dict[str, object]:
+def entry(branch: object = "develop", last_used: object = "2026-03-01T00:00:00Z", **more: object) -> dict[str, object]:
     return {"projectKey": PROJECT, "branch": branch, "lastUsed": last_used, "count": 1} | more
 
 
@@ -86,9 +84,7 @@ def test_a_file_that_is_not_there_has_no_choices(tmp_path: Path) -> None:
     assert read_recent(tmp_path / "no" / "folder.json", PROJECT) == Remembered(state="answered")
 
 
-@pytest.mark.parametrize(
-    "text", ["{}", '{"global": {}}', '{"global": null}', '{"global": {"recentBranches": []}}']
-)
+@pytest.mark.parametrize("text", ["{}", '{"global": {}}', '{"global": null}', '{"global": {"recentBranches": []}}'])
 def test_a_file_without_our_keys_has_no_choices(text: str) -> None:
     assert parse_recent(text.encode(), PROJECT, "prefs") == Remembered()
 
@@ -98,9 +94,7 @@ def test_a_mark_at_the_beginning_is_another_programs_habit() -> None:
 
 
 def test_the_newer_of_two_entries_for_a_branch_stands() -> None:
-    found = parsed(
-        entry(count=2), entry(last_used="2026-03-05T00:00:00Z"), entry(last_used="2026-03-03T00:00:00Z")
-    )
+    found = parsed(entry(count=2), entry(last_used="2026-03-05T00:00:00Z"), entry(last_used="2026-03-03T00:00:00Z"))
     assert found.choices == (RecentChoice(branch="develop", last_used=day(5)),)
 
 
@@ -221,17 +215,13 @@ def test_a_damaged_store_is_said_and_kept(data: bytes, said: str, tmp_path: Path
 
 
 def test_what_is_in_the_way_is_said(tmp_path: Path) -> None:
-    assert read_recent(tmp_path, PROJECT) == Remembered(
-        state="failed", detail=f"{tmp_path} is no regular file"
-    )
+    assert read_recent(tmp_path, PROJECT) == Remembered(state="failed", detail=f"{tmp_path} is no regular file")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     assert read_recent(pipe, PROJECT) == Remembered(state="failed", detail=f"{pipe} is no regular file")
     below = tmp_path / "file" / "preferences.json"
     below.parent.write_text("", encoding="utf-8")
-    assert read_recent(below, PROJECT) == Remembered(
-        state="failed", detail=f"{below} cannot be read: not a directory"
-    )
+    assert read_recent(below, PROJECT) == Remembered(state="failed", detail=f"{below} cannot be read: not a directory")
     ring = tmp_path / "ring"
     ring.symlink_to(ring)
     assert read_recent(ring, PROJECT).state == "failed"
@@ -243,9 +233,7 @@ def test_a_store_that_may_not_be_read_is_said(tmp_path: Path) -> None:
     path = tmp_path / "preferences.json"
     path.write_text("{}", encoding="utf-8")
     path.chmod(0)
-    assert read_recent(path, PROJECT) == Remembered(
-        state="failed", detail=f"{path} cannot be read: permission denied"
-    )
+    assert read_recent(path, PROJECT) == Remembered(state="failed", detail=f"{path} cannot be read: permission denied")
 
 
 @settings(max_examples=100)
