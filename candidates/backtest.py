@@ -6,16 +6,28 @@ whose own line began later, are hidden, and so are the dates of branches, which 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from ranking.claims import DECISIVE
-from ranking.facts import Branch, Facts, Issue, IssueVersion, Ranking, RefListing, Repository, Tag
-from ranking.rank import rank
+from ranking.facts import (
+    Backtest,
+    Branch,
+    Convention,
+    Facts,
+    Issue,
+    IssueVersion,
+    Ranking,
+    RefListing,
+    Repository,
+    Tag,
+)
+from ranking.rank import rank, read_view
 from ranking.versions import read_tag
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Outcome = Literal["right", "wrong", "held"]
 
@@ -53,7 +65,7 @@ class Answer:
 def read_questions(history: History) -> list[Question]:
     """A question for every release tag whose date and branches are known, oldest first.
 
-    Left out: a pre-release, and a tag that sits on no branch that is left (where it was made cannot be said).
+    Left out: pre-releases, and tags that sit on no branch that is left (where they were made cannot be said).
     """
     found = []
     for tag in history.tags:
@@ -65,11 +77,16 @@ def read_questions(history: History) -> list[Question]:
     return sorted(found, key=lambda q: (q.at, q.tag.encode()))
 
 
-def ask(history: History, questions: Iterable[Question]) -> Iterator[Answer]:
-    """Ask each question as of its day; the answers come one by one."""
+def ask(history: History, questions: Iterable[Question]) -> Iterator[Answer | None]:
+    """Ask each question as of its day; the answers come one by one.
+
+    None: cannot be judged. The tag was made on the default branch while a branch of its version was listed; a
+    release branch that is merged before it is tagged looks like that, and so does work on the wrong branch.
+    """
     for question in questions:
-        facts = as_of(history, question)
-        yield _judge(history, question, rank(facts))
+        answer = _judge(history, question, rank(as_of(history, question)))
+        unclear = answer.outcome == "wrong" and question.accepted == (history.default,)
+        yield None if unclear else answer
 
 
 def as_of(history: History, question: Question) -> Facts:
@@ -110,9 +127,50 @@ def as_of(history: History, question: Question) -> Facts:
     )
 
 
-def count(answers: Iterable[Answer]) -> Counter[Outcome]:
-    """How many were right, wrong, held."""
-    return Counter(answer.outcome for answer in answers)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Report:
+    """What a backtest found; `unclear`: questions that could not be judged, `left`: those that were not asked."""
+
+    history: History
+    answers: tuple[Answer, ...]
+    unclear: int
+    left: int
+    conventions: tuple[Convention, ...]
+
+    def count(self, outcome: Outcome) -> int:
+        """How many answers came out so."""
+        return sum(1 for answer in self.answers if answer.outcome == outcome)
+
+    def figure(self, at: datetime) -> Backtest:
+        """The counts as a bundle keeps them, with the day."""
+        right, wrong, held = self.count("right"), self.count("wrong"), self.count("held")
+        return Backtest(asked=len(self.answers), right=right, wrong=wrong, held=held, at=at)
+
+
+def report(history: History, answers: Sequence[Answer | None], asked: int) -> Report:
+    """Sum up the answers to the first of `asked` questions."""
+    judged = tuple(answer for answer in answers if answer is not None)
+    return Report(
+        history=history,
+        answers=judged,
+        unclear=len(answers) - len(judged),
+        left=asked - len(answers),
+        conventions=_conventions(history),
+    )
+
+
+def _conventions(history: History) -> tuple[Convention, ...]:
+    """The templates under which several versions stand today, the commonest first."""
+    branches = tuple(Branch(name=name) for name in history.began)
+    facts = Facts(
+        schema="base-branch/bundle@1",
+        now=max((t.created_at for t in history.tags if t.created_at), default=EPOCH),
+        repository=Repository(name=history.repository, remote="origin", default_branch=history.default),
+        refs=RefListing(provenance="local", complete=False, branches=branches, tags=history.tags),
+    )
+    members = read_view(facts).repo.conventions.members
+    several = [Convention(template=t, members=n) for t, n in members.items() if n > 1]
+    return tuple(sorted(several, key=lambda c: (-c.members, c.template)))
 
 
 def _judge(history: History, question: Question, ranking: Ranking) -> Answer:
@@ -128,6 +186,8 @@ def _judge(history: History, question: Question, ranking: Ranking) -> Answer:
     ):
         outcome = "right"
     why = "; ".join(e.detail for e in top.evidence if e.kind != "ref-provenance") if top else ""
+    if ranking.ambiguous:
+        why = f"{', '.join(sorted(tied))} tie; {why}"
     return Answer(question=question, outcome=outcome, derived=derived, top=top.branch if top else None, why=why)
 
 
@@ -137,8 +197,3 @@ def _digits(name: str) -> tuple[int, ...]:
     if reading is None:
         return ()
     return (*reading.version.numbers, *reading.version.build)
-
-
-def to_utc(moment: datetime) -> datetime:
-    """The same moment in UTC."""
-    return moment.astimezone(UTC)

@@ -15,7 +15,7 @@ from msgspec.structs import replace as altered
 
 from candidates import __version__
 from candidates.boundary import guarded
-from candidates.collect import Collected, RemoteUndecided, Request, collect
+from candidates.collect import RemoteUndecided, Request, collect
 from candidates.contract import SCHEMA_NAMES, encode_pretty, json_schema
 from candidates.decide import decide, undecided_remote
 from candidates.exit_codes import ExitCode
@@ -24,7 +24,7 @@ from candidates.rank_command import rank_stream
 from collectors.errors import InvalidInput
 from collectors.issue_file import read_issue
 from collectors.process import Git
-from ranking.facts import Issue, IssueVersion
+from ranking.facts import Issue, IssueVersion, Settings
 
 app = typer.Typer(
     name="base-branch",
@@ -48,11 +48,16 @@ RemoteOption = Annotated[
 ]
 KeyOption = Annotated[
     str | None,
-    typer.Option("--project-key", metavar="KEY", help="Whose remembered choices count; else the remote's owner/name."),
+    typer.Option("--project-key", metavar="KEY", help="Whose memory counts; else the remote's owner/name."),
 ]
 TimeoutOption = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long the network may take.")
 ]
+FloorOption = Annotated[
+    float | None,
+    typer.Option("--derive-floor", metavar="SHARE", min=0, max=1, help="Derive nothing where the backtest is below."),
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 HERE = Path()
 SECONDS = 20.0
 
@@ -65,6 +70,7 @@ def resolve_command(
     remote: RemoteOption = None,
     project_key: KeyOption = None,
     timeout: TimeoutOption = SECONDS,
+    derive_floor: FloorOption = None,
     *,
     autopilot: Annotated[bool, typer.Option("--autopilot", help="Decide without a person.")] = False,
     issue_optional: Annotated[
@@ -75,14 +81,16 @@ def resolve_command(
 
     Without --autopilot nothing is decided: the question is printed, and the exit code is 3.
     """
+    request = _request(path, issue, issue_version, remote, project_key, timeout, derive_floor)
     try:
-        collected = _collect(path, issue, issue_version, remote, project_key, timeout)
+        collected = collect(request)
     except RemoteUndecided as fault:
-        _print(encode_pretty(undecided_remote(fault)))
+        _print(encode_pretty(undecided_remote(fault, autopilot=autopilot)))
         raise
     decision, code = decide(collected, autopilot=autopilot, issue_optional=issue_optional)
     _print(encode_pretty(decision))
-    _exit(code)
+    if code != ExitCode.ANSWERED:
+        raise typer.Exit(int(code))
 
 
 @app.command("collect")
@@ -93,9 +101,11 @@ def collect_command(
     remote: RemoteOption = None,
     project_key: KeyOption = None,
     timeout: TimeoutOption = SECONDS,
+    derive_floor: FloorOption = None,
 ) -> None:
     """Print the bundle: every fact that the ranking looks at, as `base-branch rank` reads it."""
-    _print(encode_pretty(_collect(path, issue, issue_version, remote, project_key, timeout).facts))
+    request = _request(path, issue, issue_version, remote, project_key, timeout, derive_floor)
+    _print(encode_pretty(collect(request).facts))
 
 
 @app.command("rank")
@@ -115,20 +125,46 @@ def explain_command(
     remote: RemoteOption = None,
     project_key: KeyOption = None,
     timeout: TimeoutOption = SECONDS,
+    derive_floor: FloorOption = None,
     *,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the decision that is not taken, with its question.")
-    ] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Show a person the candidates, their evidence, who answered, and what an unattended run would do.
 
-    Nothing is fetched and nothing is decided.
+    Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints.
     """
-    collected = _collect(path, issue, issue_version, remote, project_key, timeout, bring=False)
+    request = _request(path, issue, issue_version, remote, project_key, timeout, derive_floor, bring=False)
+    collected = collect(request)
     if as_json:
         _print(encode_pretty(decide(collected, autopilot=False)[0]))
     else:
         _show(explain(collected))
+
+
+@app.command("backtest")
+def backtest_command(
+    path: PathArgument = HERE,
+    remote: RemoteOption = None,
+    project_key: KeyOption = None,
+    *,
+    as_json: JsonFlag = False,
+) -> None:
+    """Ask this repository's own history whether the ranker would have named each release tag's branch.
+
+    Each question is asked as of the moment before the tag was made. The figure is kept: `resolve` puts it into
+    its evidence. Reads this clone alone, and writes nothing but that figure.
+    """
+    from candidates.backtest_command import run_backtest  # noqa: PLC0415 - only here
+
+    finished = run_backtest(_git(path), remote, project_key, _now())
+    if as_json:
+        _print(finished.json)
+    else:
+        _show(finished.lines)
+    for warning in finished.warnings:
+        typer.echo(f"base-branch: {warning}", err=True)
+    if finished.interrupted:
+        raise KeyboardInterrupt
 
 
 @app.command("demo")
@@ -144,7 +180,7 @@ def demo_command() -> None:
 def schema_command(name: Annotated[str, typer.Argument(help="bundle, ranking or decision.")]) -> None:
     """Print the JSON Schema of what the commands read and print."""
     if name not in SCHEMA_NAMES:
-        raise InvalidInput(f"there is no schema {name!r}", hint=f"base-branch schema {' | '.join(SCHEMA_NAMES)}")
+        raise InvalidInput(f"there is no schema {name!r}", hint=f"base-branch schema {'|'.join(SCHEMA_NAMES)}")
     _print(json.dumps(json_schema(name), indent=2).encode() + b"\n")
 
 
@@ -169,26 +205,35 @@ def run() -> NoReturn:
     guarded(app)
 
 
-def _collect(
+def _request(
     path: Path,
     issue: str | None,
     versions: list[str] | None,
     remote: str | None,
     project_key: str | None,
     timeout: float,
+    derive_floor: float | None,
     *,
     bring: bool = True,
-) -> Collected:
-    request = Request(
-        git=Git(folder=path, environ=dict(os.environ)),
-        now=datetime.now(UTC).replace(microsecond=0),
+) -> Request:
+    return Request(
+        git=_git(path),
+        now=_now(),
         seconds=timeout,
         remote=remote,
         issue=_issue(issue, versions or []),
         project_key=project_key,
         bring=bring,
+        settings=Settings(derive_floor=derive_floor),
     )
-    return collect(request)
+
+
+def _git(path: Path) -> Git:
+    return Git(folder=path, environ=dict(os.environ))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _issue(source: str | None, versions: list[str]) -> Issue | None:
@@ -203,11 +248,6 @@ def _issue(source: str | None, versions: list[str]) -> Issue | None:
 def _print(data: bytes) -> None:
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
-
-
-def _exit(code: ExitCode) -> None:
-    if code != ExitCode.ANSWERED:
-        raise typer.Exit(int(code))
 
 
 def _show(lines: Iterable[Line]) -> None:

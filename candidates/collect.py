@@ -15,6 +15,7 @@ from msgspec.structs import replace as altered
 
 from candidates.contract import Source
 from candidates.resolver import Resolution, resolve
+from collectors.backtest_store import read_backtest
 from collectors.errors import EvidenceError
 from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage
 from collectors.preferences import Remembered, preferences_path, read_recent
@@ -34,7 +35,7 @@ from collectors.refs import (
 )
 from collectors.remote_url import host_of, owner_and_name, remote_type
 from collectors.repository import Checkout, Config, open_repository, read_config
-from ranking.facts import Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
+from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
 from ranking.names import BranchName, Oid
 from ranking.rank import rank
 from ranking.words import DEVELOPMENT
@@ -90,6 +91,7 @@ class _Asked:
     answer: RemoteAnswer | Failure | None
     default: DefaultAnswer | Failure | None
     remembered: Remembered
+    backtest: Backtest | None
     milliseconds: int = 0
 
 
@@ -129,7 +131,8 @@ def _ask(request: Request) -> tuple[_Asked, LocalRefs]:
                 head = pool.submit(ask_default_branch, git, choice.name, deadline, host=host)
             local = read_local_refs(git, choice.name if choice else None, config)
             key = request.project_key or _name(choice, checkout)
-            remembered = read_recent(preferences_path(git.environ), key)
+            store = preferences_path(git.environ)
+            remembered, kept = read_recent(store, key), read_backtest(store, key)
             answer, default = heads.result() if heads else None, head.result() if head else None
         except BaseException:
             deadline.cancel()
@@ -141,6 +144,7 @@ def _ask(request: Request) -> tuple[_Asked, LocalRefs]:
         answer=answer,
         default=default,
         remembered=remembered,
+        backtest=kept.figure if kept else None,
         milliseconds=round((time.monotonic() - began) * 1000) if choice else 0,
     )
     return asked, local
@@ -190,6 +194,7 @@ def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> 
         refs=listing,
         issue=issue,
         recent=asked.remembered.choices,
+        backtest=asked.backtest,
         settings=settings,
     )
     # Dates of all refs would be dear in a large repository: those of the branches that come into question do.

@@ -49,11 +49,11 @@ def decide(collected: Collected, *, autopilot: bool, issue_optional: bool = Fals
     )
 
 
-def undecided_remote(fault: RemoteUndecided) -> Decision:
+def undecided_remote(fault: RemoteUndecided, *, autopilot: bool) -> Decision:
     """The decision of a run that cannot know which remote to ask."""
     return Decision(
         repository=fault.repository,
-        autonomy="manual",
+        autonomy="full" if autopilot else "manual",
         remote=None,
         listing_complete=False,
         questions=(remote_question(fault.repository, fault.question.names),),

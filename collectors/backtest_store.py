@@ -1,0 +1,53 @@
+"""The kept figures of backtests, one small file a repository, beside the memory; replaced whole, never edited."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from ranking.facts import Backtest, Record
+
+
+class KeptBacktest(Record, frozen=True, kw_only=True):
+    """One kept figure: of which project, over how many tags."""
+
+    project_key: str
+    tags: Annotated[int, msgspec.Meta(ge=0)]
+    figure: Backtest
+
+
+def keep_backtest(preferences: Path, kept: KeptBacktest) -> Path:
+    """Write the figure beside the preferences file; OSError where that cannot be. The file that holds it."""
+    target = _place(preferences, kept.project_key)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    try:
+        unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+        unfinished.replace(target)
+    finally:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()
+    return target
+
+
+def read_backtest(preferences: Path, project_key: str) -> KeptBacktest | None:
+    """Read the kept figure of one project; None where none is kept or what is there is not one.
+
+    A figure that cannot be read is as good as none: it is a measure, and running the backtest again replaces it.
+    """
+    try:
+        kept = msgspec.json.decode(_place(preferences, project_key).read_bytes(), type=KeptBacktest)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return kept if kept.project_key == project_key else None
+
+
+def _place(preferences: Path, project_key: str) -> Path:
+    digest = hashlib.sha256(project_key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return preferences.with_name("backtests") / f"{digest}.json"
