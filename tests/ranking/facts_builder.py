@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from msgspec import UNSET
 
 from ranking.facts import (
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ranking.facts import Role
+
+# The same examples in every run, and no clock: a busy machine fails no property.
+unhurried = hypothesis_settings(
+    deadline=None, derandomize=True, max_examples=80, suppress_health_check=[HealthCheck.too_slow], database=None
+)
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 OID = "0123456789" * 4
@@ -83,9 +90,7 @@ def facts(
     return Facts(
         schema="base-branch/bundle@1",
         now=NOW,
-        repository=Repository(
-            name=name, remote="origin", default_branch=default, default_branch_state=default_state
-        ),
+        repository=Repository(name=name, remote="origin", default_branch=default, default_branch_state=default_state),
         refs=RefListing(
             provenance=provenance,
             complete=complete,
@@ -117,9 +122,7 @@ def releases(branch: str, versions: str, prefix: str = "v") -> str:
 def versions(labels: Labels, role: Role, inherited_from: str | None = None) -> tuple[IssueVersion, ...]:
     """Version labels of one role, in the field that this role usually has."""
     names = (labels,) if isinstance(labels, str) else labels
-    return tuple(
-        IssueVersion(name=n, field=_FIELDS[role], role=role, inherited_from=inherited_from) for n in names
-    )
+    return tuple(IssueVersion(name=n, field=_FIELDS[role], role=role, inherited_from=inherited_from) for n in names)
 
 
 def wants(

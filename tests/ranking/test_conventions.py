@@ -50,7 +50,7 @@ SPELLINGS = [
     ("support/1.1 support/1.2 support/1.10", "1.1.0", "support/1.1", "support/{major}.{minor}"),
     ("lts/4.18 lts/4.19 lts/5.0", "v4.19.7", "lts/4.19", "lts/{major}.{minor}"),
     ("v22.3.x v22.4.x v23.1.x", "22.4.1", "v22.4.x", "v{major}.{minor}.x"),
-    ("release/1.2.3.4 release/1.2.3.5 release/1.2.4.0", "1.2.3.5", "release/1.2.3.5", "release/{major}.{minor}.{patch}.{build}"),
+    ("v/1.2.3.4 v/1.2.3.5 v/1.2.4.0", "1.2.3.5", "v/1.2.3.5", "v/{major}.{minor}.{patch}.{build}"),
 ]  # fmt: skip
 
 
@@ -76,9 +76,7 @@ def test_an_opaque_code_has_no_relation_to_a_number() -> None:
     branches = "main release/R2110 release/R2112 release/R2204"
     ranking = rank(facts(branches, issue=wants("2.1.0")))
     assert asks(branches, "2.1.0") == "default main"
-    assert ranking.notes == (
-        "fixVersions 2.1.0: no branch and no release tag here belongs to the line of 2.1.0",
-    )
+    assert ranking.notes == ("fixVersions 2.1.0: no branch and no release tag here belongs to the line of 2.1.0",)
 
 
 @pytest.mark.parametrize(("branches", "label", "branch", "_template"), SPELLINGS)
@@ -99,9 +97,7 @@ def test_offshoots_are_no_members() -> None:
     assert found.topics == ("12.0.x-upgrade", "release-2.8.x-fix-test", "temp-2.10-devel")
 
 
-@pytest.mark.parametrize(
-    "offshoot", ["release-2.8.x-fix-test", "2.8.x-upgrade", "temp-2.8-devel", "jane/release-2.8"]
-)
+@pytest.mark.parametrize("offshoot", ["release-2.8.x-fix-test", "2.8.x-upgrade", "temp-2.8-devel", "jane/release-2.8"])
 def test_an_offshoot_takes_no_version(offshoot: str) -> None:
     assert asks(f"main release-2.9.x release-2.10.x {offshoot}", "2.8.3") == "default main"
     assert asks(f"main release-2.8.x release-2.9.x {offshoot}", "2.8.3") == "issue-version release-2.8.x"
@@ -169,9 +165,7 @@ def test_odd_names_do_not_take_the_run_down() -> None:
     ranking = rank(facts(ODD, issue=wants("1.2.1")))
     assert ranking.chosen == "release-1.2"
     assert ranking.convention == Convention(template="release-{major}.{minor}", members=2)
-    assert "never an answer (git does not allow such a name): 2: 'release/', 'release/1..2'" in (
-        ranking.notes
-    )
+    assert "never an answer (git does not allow such a name): 2: 'release/', 'release/1..2'" in (ranking.notes)
 
 
 @pytest.mark.xfail(strict=True, reason="Conventions.topics reaches no note: read_view says only what is work")
@@ -186,26 +180,20 @@ def test_odd_names_take_nothing(label: str) -> None:
     assert asks(ODD, label) == "default main"
 
 
-@pytest.mark.parametrize(
-    "name", ["PROJ-123", "PROJ-8", "123-fix-login", "PROJ-8.4-fix", "8-login", "issue-8", "gh-8"]
-)
+@pytest.mark.parametrize("name", ["PROJ-123", "PROJ-8", "123-fix-login", "PROJ-8.4-fix", "8-login", "issue-8", "gh-8"])
 @pytest.mark.parametrize("label", ["8", "8.4.1", "123", "8.4", "123.1"])
 def test_a_name_like_an_issue_key_is_no_line(name: str, label: str) -> None:
     tags = "v7.0.0@main v8.0.0@main v122.0.0@main"
     assert asks(f"main {name}", label, tags) == "default main"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="APP-8 reads as line 8 of the repository acme/app: its word is neutral"
-)
+@pytest.mark.xfail(strict=True, reason="APP-8 reads as line 8 of the repository acme/app: its word is neutral")
 def test_a_key_of_the_issues_own_project_is_no_line() -> None:
     tags = "v7.0.0@main v8.0.0@main v8.1.0@main"
     assert asks("main APP-8 APP-9", "8.2.0", tags) == "default main"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="an exact bare number is let through even under a template of one member"
-)
+@pytest.mark.xfail(strict=True, reason="an exact bare number is let through even under a template of one member")
 def test_one_bare_number_among_words_covers_nothing() -> None:
     assert asks("main APP-123", "123") == "default main"
 

@@ -1,0 +1,189 @@
+"""What links give: pull requests, release items, parents by their distance, and what a foreign thing may not."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from msgspec.structs import replace
+
+from ranking.facts import Issue, IssueLink, IssueVersion, Ranking
+from ranking.rank import rank
+from tests.ranking.facts_builder import answer, details, facts, names, outcome, parent, pull, versions, wants
+
+BRANCHES = "main release/1.1 release/1.2"
+
+
+def ask(issue: Issue) -> Ranking:
+    """Rank the same two lines for an issue."""
+    return rank(facts(BRANCHES, issue=issue))
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        (pull("release/1.2"), "linked-release release/1.2"),
+        (pull("release/1.2", state="merged"), "linked-release release/1.2"),
+        (pull("release/1.2", state=None), "linked-release release/1.2"),
+        (pull("main"), "linked-release main"),
+        (pull("release/1.2", state="closed"), "default main"),
+        (pull("release/1.2", repository="acme/other"), "default main"),
+        (pull("release/9.9"), "default main"),
+        (parent("1.2.3"), "linked-release release/1.2"),
+        (parent("1.2.3", kind="epic"), "linked-release release/1.2"),
+        (parent("1.2.3", depth=2), "linked-release release/1.2"),
+        (parent("1.3.0"), "default main"),
+        (parent("Backlog"), "default main"),
+        (IssueLink(kind="release", key="1.2.4"), "linked-release release/1.2"),
+        (IssueLink(kind="release", key="REL-7", versions=versions("1.2", "fix")), "linked-release release/1.2"),
+        (IssueLink(kind="release", key="REL-1"), "default main"),
+        (IssueLink(kind="clones", key="APP-2", versions=versions("1.2", "fix")), "default main"),
+        (IssueLink(kind="blocks", key="APP-2", versions=versions("1.2", "fix")), "default main"),
+        (IssueLink(kind="relates", key="APP-2", versions=versions("1.2", "fix")), "default main"),
+        (IssueLink(kind="other", key="APP-2", base_branch="release/1.2"), "default main"),
+        (IssueLink(kind="parent", key="APP-2", versions=versions("1.2", "affected")), "default main"),
+        (IssueLink(kind="parent", key="APP-2", versions=versions("1.2", "label")), "default main"),
+        (IssueLink(kind="parent", key="APP-2", read="failed"), "default main"),
+    ],
+)
+def test_one_link(link: IssueLink, expected: str) -> None:
+    assert outcome(ask(wants(links=(link,)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("issue", "expected"),
+    [
+        # The own version goes first.
+        (wants("1.1.0", links=(pull("release/1.2"),)), "issue-version release/1.1"),
+        (wants("1.1.0", links=(parent("1.2.0"),)), "issue-version release/1.1"),
+        (wants("1.1.0", inherited="1.2.0"), "issue-version release/1.1"),
+        (wants("1.3.0", links=(pull("release/1.2"),)), "default main"),
+        (wants("1.3.0", inherited="1.2.0"), "default main"),
+        (wants("1.1.0", links=(pull("release/1.1"),)), "issue-version release/1.1"),
+        # No version of its own: what it inherits, or where its pull request goes.
+        (wants(inherited="1.2.3"), "linked-release release/1.2"),
+        (wants("Backlog", inherited="1.2.3"), "linked-release release/1.2"),
+        (wants("Backlog", links=(pull("release/1.2"),)), "linked-release release/1.2"),
+        (wants(affected="1.1.0", links=(pull("release/1.2"),)), "linked-release release/1.2"),
+        # The nearest ancestor that names a version.
+        (wants(links=(parent("1.1.0"), parent("1.2.0", key="E-1", depth=2))), "linked-release release/1.1"),
+        (wants(links=(parent("Backlog"), parent("1.2.0", key="E-1", depth=2))), "linked-release release/1.2"),
+        # Equals tie.
+        (wants(links=(pull("release/1.1"), pull("release/1.2", key="acme/app#8"))), "tied release/1.1 release/1.2"),
+        (wants(links=(parent("1.1.0"), parent("1.2.0", key="E-1", kind="epic"))), "tied release/1.1 release/1.2"),
+        (wants(links=(parent("1.1.0"), pull("release/1.2"))), "tied release/1.1 release/1.2"),
+        (wants(inherited=("1.1.0", "1.2.0")), "tied release/1.1 release/1.2"),
+        # Two that agree are one reason.
+        (wants(links=(pull("release/1.2"), pull("release/1.2", key="acme/app#8"))), "linked-release release/1.2"),
+        (wants(links=(parent("1.2.0"), pull("release/1.2"))), "linked-release release/1.2"),
+    ],
+)  # fmt: skip
+def test_links_beside_versions(issue: Issue, expected: str) -> None:
+    assert outcome(ask(issue)) == expected
+
+
+def test_agreeing_links_do_not_add_up() -> None:
+    one = ask(wants(links=(pull("release/1.2"),))).candidates[0]
+    two = ask(wants(links=(pull("release/1.2"), pull("release/1.2", key="acme/app#8")))).candidates[0]
+    assert (one.score, two.score) == (95, 95)
+    assert [e.detail for e in two.evidence[:2]] == [
+        "+90: pull request acme/app#7 targets it",
+        "+0: pull request acme/app#8 targets it",
+    ]
+
+
+@pytest.mark.parametrize(("depth", "points"), [(1, 90), (2, 85), (3, 80), (10, 45), (100, 45)])
+def test_an_inherited_version_weighs_less_from_further_up(depth: int, points: int) -> None:
+    ranking = ask(wants(links=(parent("1.2.3", depth=depth),)))
+    assert details(ranking, "release/1.2")[0] == (
+        f"linked-release +{points}: inherited fixVersions 1.2.3 of APP-9: covered by this branch's 1.2"
+    )
+
+
+def test_a_conflict_is_said() -> None:
+    ranking = ask(wants("1.1.0", links=(pull("release/1.2"),)))
+    assert details(ranking, "release/1.2")[0] == (
+        "version-convention +3: pull request acme/app#7 targets it, against the issue's own version"
+    )
+    assert ranking.notes == (
+        "release/1.2: pull request acme/app#7 targets it, but the issue's own version points to release/1.1",
+    )
+    assert ask(wants("1.1.0", inherited="1.2.3")).notes == (
+        "inherited fixVersions 1.2.3 of APP-9 points to release/1.2; the issue's own version goes before it",
+    )
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a version that waits on the development branch decides nothing, so all is against it"
+)
+def test_a_pull_request_to_where_the_version_waits_is_not_against_it() -> None:
+    ranking = ask(wants("1.3.0", links=(pull("main"),)))
+    assert ranking.chosen == "main"
+    assert not any("against" in d for d in details(ranking, "main"))
+    assert not any("points to no branch" in note for note in ranking.notes)
+
+
+@pytest.mark.parametrize(
+    ("link", "note"),
+    [
+        (pull("release/9.9"), "pull request acme/app#7 targets release/9.9, which is not listed"),
+        (
+            pull("main", key="acme/other#3", repository="acme/other"),
+            "linked pull request acme/other#3 is of another repository, acme/other",
+        ),
+        (IssueLink(kind="parent", key="APP-2", read="failed"), "linked APP-2 could not be read"),
+        (
+            IssueLink(kind="clones", key="APP-2", label="is cloned by", versions=versions(("1.2", "1.1"), "fix")),
+            "linked APP-2 (is cloned by) names 1.1, 1.2: no ground to act on",
+        ),
+        (
+            parent("0.9.1"),
+            "inherited fixVersions 0.9.1 of APP-9: no branch and no release tag here belongs to the line of 0.9.1",
+        ),
+        pytest.param(
+            IssueLink(kind="release", key="9.9"),
+            "linked release release 9.9: 9.9 is newer than every line here; no branch is cut for it",
+            marks=pytest.mark.xfail(strict=True, reason="a release item that finds no branch leaves no trace"),
+        ),
+    ],
+)
+def test_a_link_that_decides_nothing_is_said(link: IssueLink, note: str) -> None:
+    ranking = ask(wants(links=(link,)))
+    assert ranking.chosen == "main"
+    assert ranking.notes == (note,)
+
+
+def test_a_closed_pull_request_is_a_hint() -> None:
+    ranking = ask(wants(links=(pull("release/1.2", state="closed"),)))
+    assert details(ranking, "release/1.2")[0] == (
+        "version-convention +3: pull request acme/app#7, closed unmerged, targeted it"
+    )
+
+
+def test_a_link_from_nowhere_is_of_this_repository() -> None:
+    """`repository` null: nobody said another one."""
+    assert outcome(ask(wants(links=(pull("release/1.2", repository=None),)))) == "linked-release release/1.2"
+
+
+@pytest.mark.xfail(strict=True, reason="GitHub's names do not tell case apart; the comparison does")
+def test_the_own_repository_in_other_letters() -> None:
+    bundle = facts(BRANCHES, issue=wants(links=(pull("release/1.2", repository="Acme/App"),)))
+    bundle = replace(bundle, repository=replace(bundle.repository, remote_type="github"))
+    assert answer(bundle) == "linked-release release/1.2"
+
+
+@pytest.mark.xfail(strict=True, reason="only the issue's own milestone is asked whether it is closed")
+@pytest.mark.parametrize("way", ["link", "version"])
+def test_a_closed_milestone_of_a_parent_is_weak(way: Literal["link", "version"]) -> None:
+    closed = IssueVersion(name="1.2", field="milestone", closed=True)
+    if way == "link":
+        issue = wants(links=(IssueLink(kind="parent", key="APP-9", versions=(closed,)),))
+    else:
+        issue = wants(more=(replace(closed, inherited_from="APP-9"),))
+    assert outcome(ask(issue)) == "default main"
+
+
+def test_a_work_branch_that_a_pull_request_targets() -> None:
+    ranking = rank(facts("main feature/login", issue=wants(links=(pull("feature/login"),))))
+    assert outcome(ranking) == "linked-release feature/login"
+    assert names(ranking) == ["feature/login", "main"]
