@@ -7,7 +7,7 @@ candidate's evidence, added up. The same facts in any order give the same bytes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -25,6 +25,9 @@ from ranking.targets import read_targets
 from ranking.versions import read_branch
 from ranking.words import FAMILY
 
+Reason = tuple[EvidenceKind, int, str]
+"""One piece of evidence before it is written out: kind, points, words."""
+
 
 def rank(facts: Facts) -> Ranking:
     """Rank the branches of one bundle."""
@@ -34,20 +37,19 @@ def rank(facts: Facts) -> Ranking:
     floor = _under_floor(facts)
     if floor:
         claims = tuple(_demoted(claims))
-    scored = _score(facts, view, claims)
-    kept = scored[: facts.settings.max_candidates]
-    top = [c for c in scored if c.score == scored[0].score] if scored else []
+    sheet = _score(facts, view, claims)
+    kept = sheet.ordered[: facts.settings.max_candidates]
+    left = sheet.ordered[len(kept) :]
+    top = sheet.top()
     notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor, *_provenance_notes(facts)]
-    if len(scored) > len(kept):
-        notes.append(
-            f"left out after the first {len(kept)} candidates: {counted(c.branch for c in scored[len(kept) :])}"
-        )
+    if left:
+        notes.append(f"left out after the first {len(kept)} candidates: {counted(left)}")
     return Ranking(
         ref_provenance=facts.refs.provenance,
-        chosen=top[0].branch if len(top) == 1 else UNSET,
+        chosen=top[0] if len(top) == 1 else UNSET,
         ambiguous=len(top) > 1,
         convention=_convention(view.repo.conventions),
-        candidates=tuple(kept),
+        candidates=tuple(sheet.candidate(name, refs_of(view.listed.branches[name], facts)) for name in kept),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -90,28 +92,38 @@ def _admitted(facts: Facts) -> frozenset[str]:
     return frozenset(bases | {r.branch for r in facts.recent})
 
 
-def _score(facts: Facts, view: View, claims: Iterable[Claim]) -> list[Candidate]:
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """Every candidate's score and place. Evidence is written out only for those that the answer lists."""
+
+    ordered: list[str]
+    scores: Mapping[str, int]
+    reasons: Callable[[str], Iterable[Reason]]
+
+    def top(self) -> list[str]:
+        """The first, and those that tie with it."""
+        return [name for name in self.ordered if self.scores[name] == self.scores[self.ordered[0]]]
+
+    def candidate(self, name: str, refs: tuple[str, ...]) -> Candidate:
+        """One candidate with its evidence in words."""
+        evidence = tuple(Evidence(kind=k, detail=f"{points:+d}: {reason}") for k, points, reason in self.reasons(name))
+        return Candidate(branch=name, score=self.scores[name], refs=refs, evidence=evidence)
+
+
+def _score(facts: Facts, view: View, claims: Iterable[Claim]) -> _Sheet:
     by_branch: defaultdict[str, list[Claim]] = defaultdict(list)
     for each in claims:
         by_branch[each.branch].append(each)
     recent = _recent(facts, view.listed)
     place = {name: i for i, name in enumerate(view.order)}
     names = _candidates(view, by_branch, recent)
-    # The score alone orders; only what is listed in the answer is written out as evidence.
-    scores = {name: sum(p for _, p, _ in _reasons(facts, view, name, by_branch, recent, place)) for name in names}
+
+    def reasons(name: str) -> Iterator[Reason]:
+        return _reasons(facts, view, name, by_branch, recent, place)
+
+    scores = {name: sum(points for _, points, _ in reasons(name)) for name in names}
     ordered = sorted(names, key=lambda name: (-scores[name], place.get(name, len(place)), name.encode()))
-    return [
-        Candidate(
-            branch=name,
-            score=scores[name],
-            refs=refs_of(view.listed.branches[name], facts),
-            evidence=tuple(
-                Evidence(kind=kind, detail=f"{points:+d}: {reason}")
-                for kind, points, reason in _reasons(facts, view, name, by_branch, recent, place)
-            ),
-        )
-        for name in ordered
-    ]
+    return _Sheet(ordered, scores, reasons)
 
 
 def _candidates(
@@ -133,8 +145,8 @@ def _reasons(
     claims: Mapping[str, list[Claim]],
     recent: Mapping[str, tuple[int, RecentChoice]],
     place: Mapping[str, int],
-) -> Iterator[tuple[EvidenceKind, int, str]]:
-    """The evidence for one branch: kind, points, reason."""
+) -> Iterator[Reason]:
+    """The evidence for one branch."""
     own = claims.get(name, ())
     decided = any(c.kind in DECISIVE or c.points >= weights.ALSO_WANTED for c in own)
     for each in own:
@@ -150,7 +162,7 @@ def _reasons(
 
 def _context(
     view: View, name: str, recent: Mapping[str, tuple[int, RecentChoice]], place: Mapping[str, int]
-) -> Iterator[tuple[EvidenceKind, int, str]]:
+) -> Iterator[Reason]:
     """What speaks for a branch whatever the issue says."""
     conventions = view.repo.conventions
     line = conventions.lines.get(name)
