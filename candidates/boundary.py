@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
+from types import FrameType
 from typing import NoReturn
 
 from candidates.exit_codes import ExitCode, exit_code_of
@@ -17,19 +19,46 @@ DEBUG_VARIABLE = "BASE_BRANCH_DEBUG"
 
 def guarded(call: Callable[[], int | None]) -> NoReturn:
     """Run `call` and leave the process with its exit code, or with that of the error it raised."""
+    _open_closed_streams()
+    # Left to themselves these end this process alone: git's children, in groups of their own, would stay.
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) is signal.SIG_DFL:  # nohup's SIG_IGN is kept
+            signal.signal(ending, _interrupt)
     try:
         code = call() or ExitCode.ANSWERED
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has gone (`| head`): nobody is left to tell. Python would complain at exit otherwise.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.ANSWERED
-    except SystemExit:
-        raise
+        code = _reader_gone()
+    except SystemExit as leaving:
+        # typer makes an exit with 1 of a broken pipe, and a wordless one of an interruption.
+        if isinstance(leaving.__context__, BrokenPipeError):
+            code = _reader_gone()
+        elif leaving.code == ExitCode.INTERRUPTED:
+            code = ExitCode.INTERRUPTED
+            _say(KeyboardInterrupt(), code)
+        else:
+            raise
     except BaseException as fault:  # noqa: BLE001 - the boundary
         code = exit_code_of(fault)
         _say(fault, code)
     raise SystemExit(int(code))
+
+
+def _open_closed_streams() -> None:
+    """Put the null device where the caller closed standard input or output; Python has None there."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - for the whole run
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise KeyboardInterrupt
+
+
+def _reader_gone() -> ExitCode:
+    """Leave quietly: the reader (`| head`) has what it wanted. Python would complain at exit otherwise."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    return ExitCode.ANSWERED
 
 
 def _say(fault: BaseException, code: ExitCode) -> None:

@@ -97,14 +97,16 @@ class _Asked:
 
 def collect(request: Request) -> Collected:
     """Gather the facts. SetupError where nothing can be asked here; RemoteUndecided where a person must say what."""
-    asked, local = _ask(request)
+    # One for the questions and the fetches together: the whole run keeps to what was asked for.
+    deadline = Deadline(request.seconds)
+    asked, local = _ask(request, deadline)
     log: list[str] = []
     seen = _look(request, asked, local, log)
     for _ in range(_MOST_FETCHES):
         needed = _needed(seen) if request.bring and asked.choice is not None else []
         if not needed or not isinstance(asked.answer, RemoteAnswer):
             break
-        failure = _fetch(request, asked, needed)
+        failure = _fetch(request, asked, needed, deadline)
         if failure is not None:
             log.append(f"{', '.join(needed)} could not be fetched: {failure.kind}: {failure.detail}")
             break
@@ -112,7 +114,7 @@ def collect(request: Request) -> Collected:
     return replace(seen, log=tuple(dict.fromkeys(log)))
 
 
-def _ask(request: Request) -> tuple[_Asked, LocalRefs]:
+def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
     """Ask the remote while this clone is read."""
     git = request.git
     checkout, config = open_repository(git), read_config(git)
@@ -120,7 +122,6 @@ def _ask(request: Request) -> tuple[_Asked, LocalRefs]:
     if isinstance(choice, RemoteQuestion):
         raise RemoteUndecided((checkout.top or checkout.common_dir).name, choice)
     began = time.monotonic()
-    deadline = Deadline(request.seconds)
     with ThreadPoolExecutor(max_workers=2) as pool:
         try:
             heads: Future[RemoteAnswer | Failure] | None = None
@@ -154,10 +155,10 @@ def _read_local(request: Request, asked: _Asked) -> LocalRefs:
     return read_local_refs(request.git, asked.choice.name if asked.choice else None, asked.config)
 
 
-def _fetch(request: Request, asked: _Asked, names: list[str]) -> Failure | None:
+def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline) -> Failure | None:
     assert asked.choice is not None  # noqa: S101 - nothing is needed without a remote
     host = host_of(asked.choice.url or "")
-    return fetch_branches(request.git, asked.choice.name, names, Deadline(request.seconds), host=host)
+    return fetch_branches(request.git, asked.choice.name, names, deadline, host=host)
 
 
 def _needed(seen: Collected) -> list[str]:
@@ -204,7 +205,7 @@ def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> 
     return Collected(
         facts=facts,
         ranking=ranking,
-        resolution=resolve(facts, ranking),
+        resolution=resolve(facts, ranking, None if asked.remembered.state == "answered" else asked.remembered.detail),
         choice=asked.choice,
         sources=_sources(asked),
     )

@@ -47,10 +47,16 @@ def _answer(collected: Collected) -> Iterator[Line]:
         tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
         names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
         yield [("bold yellow", f"The evidence does not decide where {about} belongs: {names} tie.")]
+    unread = facts.issue is not None and facts.issue.read in ("not-found", "failed")
+    if unread and facts.issue is not None:
+        yield [
+            ("bold yellow", f"Issue {shown(facts.issue.key)} could not be read ({facts.issue.read}): "),
+            ("bold yellow", "an unattended run stops here; with --issue-optional:"),
+        ]
     if resolution.branch is None:
         yield [("bold yellow", f"No rule gives a branch for {about}: a person has to choose.")]
     elif resolution.source == "default":
-        said = "" if ranking.ambiguous else f"Nothing names a branch for {about}. "
+        said = "" if ranking.ambiguous or unread else f"Nothing names a branch for {about}. "
         yield [
             ("", f"{said}An unattended run would take "),
             ("bold green", shown(resolution.branch)),
@@ -66,8 +72,8 @@ def _answer(collected: Collected) -> Iterator[Line]:
 
 def _sources(collected: Collected) -> Iterator[Line]:
     facts, refs = collected.facts, collected.facts.refs
-    asked = f"{facts.now:%Y-%m-%d %H:%M:%S} UTC"
-    yield [("bold", f"{shown(facts.repository.name)}"), ("", f", asked at {asked}")]
+    when = f"{'asked' if facts.repository.remote else 'read'} at {facts.now:%Y-%m-%d %H:%M:%S} UTC"
+    yield [("bold", f"{shown(facts.repository.name)}"), ("", f", {when}")]
     for source in collected.sources:
         if source.name in ("jira", "github") and source.state == "not-asked":
             continue

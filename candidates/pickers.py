@@ -9,8 +9,10 @@ from candidates.resolver import Resolution
 from ranking.facts import Candidate, Facts, Ranking
 
 # What every host that asks can show: two to four options.
+_FEWEST_OPTIONS = 2
 _MOST_OPTIONS = 4
 ANOTHER = "Pick another branch"
+STOP = "Stop"
 
 
 def base_branch_question(facts: Facts, ranking: Ranking, resolution: Resolution) -> Question:
@@ -18,8 +20,11 @@ def base_branch_question(facts: Facts, ranking: Ranking, resolution: Resolution)
     recommended = None if ranking.ambiguous else resolution.branch
     ordered = sorted(ranking.candidates, key=lambda c: c.branch != recommended)[:_MOST_OPTIONS]
     options = [_option(c, recommended=c.branch == recommended) for c in ordered]
-    if len(options) < 2:  # noqa: PLR2004 - a question has two answers at least
+    # A question has two answers at least.
+    if len(options) < _FEWEST_OPTIONS:
         options.append(Option(label=ANOTHER, description="type the name of another branch"))
+    if len(options) < _FEWEST_OPTIONS:
+        options.append(Option(label=STOP, description="nothing is listed that work could begin from"))
     issue = f" for {facts.issue.key}" if facts.issue else ""
     return Question(
         id="base-branch",

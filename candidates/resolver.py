@@ -39,10 +39,15 @@ class _Found:
     reason: str
 
 
-def resolve(facts: Facts, ranking: Ranking) -> Resolution:
-    """Apply the rules in the configured order; the first that gives a branch wins."""
+def resolve(facts: Facts, ranking: Ranking, memory_fault: str | None = None) -> Resolution:
+    """Apply the rules in the configured order; the first that gives a branch wins.
+
+    `memory_fault`: why the remembered choices could not be read; what is not known is then not said to be nothing.
+    """
     view = read_view(facts)
     found = {rule: look(facts, ranking, view) for rule, look in _RULES.items()}
+    if memory_fault is not None and not facts.recent:
+        found["remembered"] = _Found(None, f"what is remembered is not known: {memory_fault}")
     order = list(dict.fromkeys(facts.settings.resolve_order))
     remembered, derived = found["remembered"], found["derived"]
     asks = False
