@@ -17,6 +17,7 @@ from ranking.versions import Reading, read_branch, read_tag
 from ranking.words import FAMILY, is_work_branch, names_work
 
 _PLACES = ("{major}", "{minor}", "{patch}", "{build}")
+_DIGITS = re.compile("[0-9]+")
 _SPLIT = re.compile(r"[^A-Za-z]+")
 
 
@@ -163,8 +164,9 @@ def _reread(reading: Reading, lineage: Lineage) -> Reading:
     """
     if not _bare(reading) or reading.version.prerelease or _plausible(reading, lineage):
         return reading
-    digits = str(reading.version.numbers[0])
-    cuts = {(int(digits[:i]), int(digits[i:])) for i in range(1, len(digits))} & lineage.pairs
+    digits = _DIGITS.findall(reading.spelling)[0]
+    heads = [digits[:i] for i in range(1, len(digits)) if i == 1 or digits[0] != "0"]
+    cuts = {(int(head), int(digits[len(head) :])) for head in heads} & lineage.pairs
     if len(cuts) != 1:
         return reading
     return replace(reading, version=replace(reading.version, numbers=cuts.pop()))

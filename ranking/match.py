@@ -68,7 +68,7 @@ def match(wanted: Reading, repo: Repo) -> Match:
     ]
     newest = _newest(version, wish, repo)
     carriers = frozenset(newest.branches or ()) & repo.listed if newest else frozenset()
-    by_name = _closest(covers, version, size, wish, carriers, repo)
+    by_name = _closest(_unlost(covers, size, newest, carriers, wish, repo), version, size, wish, carriers, repo)
     if by_name:
         winners = _prefer(by_name, carriers, repo)
         return Match(
@@ -159,7 +159,36 @@ def line_size(version: Version, repo: Repo, product: frozenset[str], tail: tuple
     lengths = Counter(len(r.version.numbers) for r in final[-_RECENT_RELEASES:])
     usual = max(lengths, key=lambda n: (lengths[n], n), default=_USUAL_COMPONENTS)
     named = repo.conventions.components() or usual
-    return max(1, min(named, usual - 1, len(version.numbers)))
+    # Where a finer line stands inside the same coarser one (`stable8.1` beside `stable8`), lines are finer.
+    finer = [
+        line.reading.components
+        for line in repo.conventions.lines.values()
+        if line.covering
+        and line.product == product
+        and line.reading.components > named
+        and line.reading.version.numbers[:named] == version.numbers[:named]
+    ]
+    return max(1, min(max(finer, default=named), usual - 1, len(version.numbers)))
+
+
+def _unlost(
+    covers: list[Line], size: int, newest: ReleaseTag | None, carriers: frozenset[str], wish: _Wish, repo: Repo
+) -> list[Line]:
+    """The covering names less those that the newest release of the line speaks against.
+
+    Where it sits on another branch, or on none that is left, a coarser name (`7.x` for 7.3.2) is not its branch.
+    Where it sits on none, nor is a name beside a far commoner template: the line's own branch is gone.
+    """
+    if newest is None or newest.branches is None or repo.default in carriers:
+        return covers
+    members = repo.conventions.members
+    most = max((members[x.template] for x in repo.conventions.lines.values() if wish.binds(x)), default=0)
+    return [
+        line
+        for line in covers
+        if line.name in carriers
+        or (line.reading.components >= size and (bool(carriers) or members[line.template] * _FAR_COMMONER > most))
+    ]
 
 
 def _closest(
