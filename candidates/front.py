@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 
-_RANK_CALLS = (["rank"], ["rank", "--ndjson"])
+_RANK_CALLS = (("rank",), ("rank", "--ndjson"))
 
 
 def main() -> None:
     """Run the command line; the exit code is DESIGN.md's."""
-    if sys.argv[1:] in _RANK_CALLS:
+    if tuple(sys.argv[1:]) in _RANK_CALLS:
         from candidates.boundary import guarded  # noqa: PLC0415 - wiring
         from candidates.rank_command import rank_stream  # noqa: PLC0415 - wiring
 
