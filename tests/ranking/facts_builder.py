@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # The same examples in every run, and no clock: a busy machine fails no property.
 unhurried = hypothesis_settings(
-    deadline=None, derandomize=True, max_examples=80, suppress_health_check=[HealthCheck.too_slow], database=None
+    deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow], database=None
 )
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)

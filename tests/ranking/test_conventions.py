@@ -97,6 +97,12 @@ def test_offshoots_are_no_members() -> None:
     assert found.topics == ("12.0.x-upgrade", "release-2.8.x-fix-test", "temp-2.10-devel")
 
 
+def test_several_offshoots_of_one_kind_are_no_lines_either() -> None:
+    found = infer("main api-fix-1.1 api-fix-1.2 release-1.1")
+    assert sorted(found.lines) == ["release-1.1"]
+    assert found.topics == ("api-fix-1.1", "api-fix-1.2")
+
+
 @pytest.mark.parametrize("offshoot", ["release-2.8.x-fix-test", "2.8.x-upgrade", "temp-2.8-devel", "jane/release-2.8"])
 def test_an_offshoot_takes_no_version(offshoot: str) -> None:
     assert asks(f"main release-2.9.x release-2.10.x {offshoot}", "2.8.3") == "default main"

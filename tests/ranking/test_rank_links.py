@@ -100,6 +100,13 @@ def test_an_inherited_version_weighs_less_from_further_up(depth: int, points: in
     )
 
 
+def test_an_ancestor_behind_the_nearest_does_not_count() -> None:
+    ranking = ask(wants(links=(parent("1.1.0"), parent("1.2.0", key="E-1", depth=2))))
+    assert ranking.chosen == "release/1.1"
+    assert not any(d.startswith("linked-release") for d in details(ranking, "release/1.2"))
+    assert [note for note in ranking.notes if note.startswith("fixVersions 1.2.0 of E-1 ")] == list(ranking.notes)
+
+
 def test_a_conflict_is_said() -> None:
     ranking = ask(wants("1.1.0", links=(pull("release/1.2"),)))
     assert details(ranking, "release/1.2")[0] == (
