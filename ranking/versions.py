@@ -7,7 +7,7 @@ knows which names exist; what several names say together is `conventions` and `l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from packaging.version import InvalidVersion
@@ -62,21 +62,21 @@ class Version:
     build of the same; `build`: the numbers of its phase (`rc2` has (2,)).
     """
 
-    numbers: tuple[int, ...]
-    wildcard: bool = False
-    ripeness: int = FINAL
-    build: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = field(compare=False)
+    wildcard: bool = field(default=False, compare=False)
+    ripeness: int = field(default=FINAL, compare=False)
+    build: tuple[int, ...] = field(default=(), compare=False)
+    key: tuple[tuple[int, ...], int, tuple[int, ...]] = field(init=False, repr=False)
+    """The one comparison key, also of equality and hash: `8.4` and `8.4.0` are equal, a line is newer than all in it.
 
-    @property
-    def key(self) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-        """The one comparison key: `8.4` and `8.4.0` are equal, a line is newer than all in it.
+    >>> Version((8, 10)).key > Version((8, 9)).key
+    True
+    """
 
-        >>> Version((8, 10)).key > Version((8, 9)).key
-        True
-        """
-        if self.wildcard:
-            return (*self.numbers, _OPEN_END), self.ripeness, self.build
-        return _trimmed(self.numbers), self.ripeness, self.build
+    def __post_init__(self) -> None:
+        """Make the key once: sorting asks for it again and again."""
+        numbers = (*self.numbers, _OPEN_END) if self.wildcard else _trimmed(self.numbers)
+        object.__setattr__(self, "key", (numbers, self.ripeness, self.build))
 
     @property
     def prerelease(self) -> bool:
