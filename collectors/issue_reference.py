@@ -155,10 +155,9 @@ def _read_url(text: str) -> IssueReference:
     found_path = _GITHUB_PATH.fullmatch(parts.path)
     if found_path and not elsewhere:
         number = _number(text, found_path["number"])
-        return GitHubReference(repository=found_path["repository"], number=number, host=host.removeprefix("api."))
-    raise InvalidInput(
-        f"{_shown(text)} is the URL of no Jira issue and of no GitHub issue or pull request", hint=ACCEPTED
-    )
+        return GitHubReference(repository=found_path["repository"], number=number, host=_API_HOST.sub("", host))
+    what = "the URL of no Jira issue and of no GitHub issue or pull request"
+    raise InvalidInput(f"{_shown(text)} is {what}", hint=ACCEPTED)
 
 
 def _jira(parts: SplitResult, host: str) -> JiraReference | None:
