@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -54,10 +55,15 @@ def base_branch(
     return Done(ran.returncode, ran.stdout, ran.stderr.decode())
 
 
-def start(*arguments: str | Path, environ: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """Start the program, all three streams piped."""
+def start(
+    *arguments: str | Path, environ: Mapping[str, str] | None = None, ignoring: signal.Signals | None = None
+) -> subprocess.Popen[bytes]:
+    """Start the program, all three streams piped; `ignoring`: a signal that its caller ignores, as nohup does."""
+    own = [*COMMAND, *map(str, arguments)]
     return subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
+        own
+        if ignoring is None
+        else ["sh", "-c", f'trap "" {ignoring.name.removeprefix("SIG")}; exec "$@"', "sh", *own],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
