@@ -12,10 +12,10 @@ import msgspec
 from candidates.backtest import Answer, Outcome, Question, Report, ask, read_questions, report
 from candidates.explain import Line
 from candidates.history import read_history
-from candidates.text import shown
 from collectors.backtest_store import KeptBacktest, keep_backtest
 from collectors.preferences import preferences_path
 from collectors.process import Git
+from ranking.names import shown
 
 _MOST_FAILURES = 10
 

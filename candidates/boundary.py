@@ -11,8 +11,8 @@ from types import FrameType
 from typing import NoReturn
 
 from candidates.exit_codes import ExitCode, exit_code_of
-from candidates.text import shown
 from collectors.errors import EvidenceError
+from ranking.names import shown
 
 DEBUG_VARIABLE = "BASE_BRANCH_DEBUG"
 

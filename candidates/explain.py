@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from candidates.collect import Collected
 from candidates.contract import Source
-from candidates.text import shown
 from ranking.facts import Branch, Candidate, Facts, Ranking
+from ranking.names import shown
 from ranking.rank import read_view
 
 Part = tuple[str, str]

@@ -14,7 +14,8 @@ from ranking import weights
 from ranking.facts import EvidenceKind, Facts
 from ranking.listing import Listed
 from ranking.match import Match, Repo, match
-from ranking.targets import Target, Targets
+from ranking.names import shown
+from ranking.targets import Target, Targets, same_repository
 
 DECISIVE: frozenset[EvidenceKind] = frozenset({"issue-version", "linked-release"})
 
@@ -35,12 +36,17 @@ class _Book:
 
     claims: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    waits: set[str] = field(default_factory=set)
 
     def add(self, branch: str, kind: EvidenceKind, points: int, reason: str) -> None:
         self.claims.append(Claim(branch, kind, points, reason))
 
     def decided(self) -> list[str]:
         return sorted({c.branch for c in self.claims if c.kind in DECISIVE})
+
+    def placed(self) -> list[str]:
+        """Where the issue's own versions go: the branches that take them, or wait for theirs to be cut."""
+        return sorted({*self.decided(), *self.waits})
 
 
 def claim(facts: Facts, listed: Listed, targets: Targets, repo: Repo) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
@@ -64,8 +70,11 @@ def _own(book: _Book, facts: Facts, listed: Listed, targets: Sequence[Target], r
     if _on_several_lines(placed, listed):
         placed = _by_policy(book, facts.settings.multiple_versions, placed, listed)
     taken = any(each.found.winners for each in placed)
+    unsure = taken and listed.development is None and any(each.waiting for each in placed)
+    if unsure:
+        book.notes.append("one of the issue's versions waits for its branch, and the development branch is not known")
     for each in placed:
-        _claim_own(book, each, listed, others_taken=taken)
+        _claim_own(book, each, listed, others_taken=taken, unsure=unsure)
     return any(each.has_place for each in placed)
 
 
@@ -109,9 +118,8 @@ def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) 
     if policy == "ambiguous":
         book.notes.append(f"the issue names {len(placed)} versions on several lines, and multipleVersions is ambiguous")
         return placed
-    able = [each for each in placed if each.has_place]
     pick = min if policy == "lowest" else max
-    chosen = pick(able, key=lambda each: each.target.reading.version.key)
+    chosen = pick(placed, key=lambda each: each.target.reading.version.key)
     if policy == "development" and listed.development is not None:
         reason = "of several versions the development branch is taken first (multipleVersions: development)"
         chosen = _Placed(chosen.target, Match("taken", winners={listed.development: reason}))
@@ -119,13 +127,15 @@ def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) 
     return [chosen]
 
 
-def _claim_own(book: _Book, placed: _Placed, listed: Listed, *, others_taken: bool) -> None:
+def _claim_own(book: _Book, placed: _Placed, listed: Listed, *, others_taken: bool, unsure: bool) -> None:
     target, found = placed.target, placed.found
     for branch, reason in found.winners.items():
-        book.add(branch, "issue-version", weights.ISSUE_VERSION, f"{target}: {reason}")
+        kind: EvidenceKind = "version-convention" if unsure else "issue-version"
+        book.add(branch, kind, weights.ISSUE_VERSION, f"{target}: {reason}")
     if placed.waiting and listed.development is not None:
         # Beside a version that has its branch, one that has none yet is as good a claim: they tie.
         points = weights.ALSO_WANTED if others_taken else weights.NOT_CUT_YET
+        book.waits.add(listed.development)
         book.add(listed.development, "version-convention", points, f"{target}: {found.why}")
     for branch, reason in found.others.items():
         points = weights.RUNNER_UP if found.winners else weights.WEAK_MATCH
@@ -145,7 +155,7 @@ def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Rep
         if target.depth > nearest:
             book.notes.append(f"{target} is further up than {nearest} and does not count")
             continue
-        points = max(weights.LINKED_RELEASE - weights.INHERITED_STEP * (target.depth - 1), weights.LINKED_RELEASE // 2)
+        points = max(weights.LINKED_RELEASE - weights.INHERITED_STEP * (target.depth - 1), weights.INHERITED_LEAST)
         for branch, reason in found.winners.items():
             book.add(branch, "linked-release", points, f"inherited {target}: {reason}")
         if not found.winners:
@@ -171,35 +181,43 @@ def _say_conflict(book: _Book, inherited: Iterable[Target], repo: Repo) -> None:
 
 def _released(book: _Book, targets: Iterable[Target], repo: Repo, *, placed: bool) -> None:
     """Linked release items: as good as a parent's version."""
-    own = book.decided()
+    own = book.placed()
     for target in targets:
-        for branch, reason in match(target.reading, repo).winners.items():
+        found = match(target.reading, repo)
+        for branch, reason in found.winners.items():
             _linked(book, branch, f"linked release {target}: {reason}", own, placed=placed)
+        if not found.winners:
+            book.notes.append(f"linked release {target}: {found.why}")
 
 
 def _bases(book: _Book, facts: Facts, listed: Listed, targets: Targets, *, placed: bool) -> None:
     """Base branches of linked pull requests of this repository."""
-    own = book.decided()
+    own = book.placed()
     for link in targets.bases:
-        base = link.base_branch or ""
-        if link.repository not in (None, facts.repository.name):
+        base, key = link.base_branch or "", shown(link.key)
+        if not same_repository(link.repository, facts.repository.name):
             continue
         if base not in listed.branches:
-            book.notes.append(f"pull request {link.key} targets {base}, which is not listed")
+            book.notes.append(f"pull request {key} targets {shown(base)}, which is not listed")
         elif link.state == "closed":
             book.add(
                 base,
                 "version-convention",
                 weights.MENTIONED,
-                f"pull request {link.key}, closed unmerged, targeted it",
+                f"pull request {key}, closed unmerged, targeted it",
             )
         else:
-            _linked(book, base, f"pull request {link.key} targets it", own, placed=placed)
+            _linked(book, base, f"pull request {key} targets it", own, placed=placed)
 
 
 def _linked(book: _Book, branch: str, reason: str, own: Sequence[str], *, placed: bool) -> None:
-    if not placed or branch in own:
-        book.add(branch, "linked-release", weights.LINKED_RELEASE if branch not in own else 0, reason)
+    """A link that may be acted on where the issue's own versions say nothing; that agrees; or that does not."""
+    if not placed:
+        book.add(branch, "linked-release", weights.LINKED_RELEASE, reason)
+        return
+    if branch in own:
+        decided = branch in book.decided()
+        book.add(branch, "linked-release", 0 if decided else weights.LINKED_RELEASE, reason)
         return
     book.add(branch, "version-convention", weights.MENTIONED, f"{reason}, against the issue's own version")
     book.notes.append(
@@ -219,7 +237,7 @@ def _strongest(claims: Iterable[Claim]) -> list[Claim]:
     """Of the claims of one kind on one branch the strongest keeps its points; the others are shown with none."""
     seen: set[tuple[str, EvidenceKind]] = set()
     kept = []
-    for each in sorted(claims, key=lambda c: (c.branch.encode(), c.kind, -c.points, c.reason)):
+    for each in sorted(claims, key=lambda c: (c.branch, c.kind, -c.points, c.reason)):
         points = 0 if (each.branch, each.kind) in seen else each.points
         seen.add((each.branch, each.kind))
         kept.append(Claim(each.branch, each.kind, points, each.reason))

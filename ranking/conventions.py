@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ranking.lines import Lineage
-from ranking.versions import Reading, read_branch, read_tag
-from ranking.words import FAMILY, is_work_branch, names_work
+from ranking.versions import Reading, Version, read_branch, read_tag
+from ranking.words import is_family, is_work_branch, names_work
 
 _PLACES = ("{major}", "{minor}", "{patch}", "{build}")
 _DIGITS = re.compile("[0-9]+")
+_ISSUE_KEY = re.compile("[A-Z][A-Z0-9]+-[0-9]+")
 _SPLIT = re.compile(r"[^A-Za-z]+")
 
 
@@ -76,6 +77,18 @@ def template_of(name: str) -> str | None:
     return f"{reading.before}{spelled}{reading.after}"
 
 
+def name_under(template: str, version: Version) -> str | None:
+    """The name that a template gives a version, None where the version has too few numbers for it.
+
+    >>> name_under("release/{major}.{minor}.x", Version((9, 5, 0)))
+    'release/9.5.x'
+    """
+    name = template
+    for place, number in zip(_PLACES, version.numbers, strict=False):
+        name = name.replace(place, str(number))
+    return None if "{" in name else name
+
+
 def neutral_words(repository: str, tags: Iterable[str]) -> frozenset[str]:
     """Words that tell no product apart here: the repository's and its owner's, and the commonest tag prefix."""
     own = {w for w in _SPLIT.split(repository.lower()) if w}
@@ -93,10 +106,12 @@ def infer_conventions(
     lineage: Lineage,
     work_prefixes: Iterable[str] | None = None,
     admitted: frozenset[str] = frozenset(),
+    named: frozenset[str] = frozenset(),
 ) -> Conventions:
     """Read every name, infer the templates, and tell lines from work and from topics.
 
-    `admitted`: branches that count although they look like work: a pull request targets them, a person chose them.
+    `admitted`: branches that count although they look like work: a pull request targets them, a person chose
+    them, or releases were made on them alone. `named`: the words of the versions that are asked for.
     """
     prefixes = None if work_prefixes is None else tuple(work_prefixes)
     work, readable = [], {}
@@ -112,10 +127,10 @@ def infer_conventions(
         if not reading.version.prerelease:
             under[template_of(name) or ""].add(reading.version.numbers)
     lines, topics = {}, []
-    known = FAMILY | neutral | lineage.words | lineage.abbreviations.keys()
+    known = neutral | lineage.words | lineage.abbreviations.keys() | named
     for name, reading in readable.items():
         template = template_of(name) or ""
-        if name == default or name in admitted or _could_be_line(reading, known, lineage, len(under[template])):
+        if name == default or name in admitted or _could_be_line(name, reading, known, lineage, len(under[template])):
             lines[name] = Line(
                 name=name,
                 reading=reading,
@@ -133,17 +148,20 @@ def infer_conventions(
 
 def _product(reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """The words that bind a branch to a product; `vpa` is read as the words that it abbreviates."""
-    words = frozenset(reading.words) - FAMILY - neutral
+    words = frozenset(w for w in reading.words if not is_family(w)) - neutral
     return abbreviations.get(next(iter(words)), words) if len(words) == 1 else words
 
 
-def _could_be_line(reading: Reading, known: frozenset[str], lineage: Lineage, members: int) -> bool:
-    plain = known.issuperset(reading.words) and (not reading.tail or reading.tail in lineage.tails)
+def _could_be_line(name: str, reading: Reading, known: frozenset[str], lineage: Lineage, members: int) -> bool:
+    family = all(is_family(w) for w in reading.words)
+    tail = not reading.tail or reading.tail in lineage.tails
+    plain = tail and (family or all(w in known or is_family(w) for w in reading.words))
     if _bare(reading):
         # A bare number may be anything, an issue's number most often: a line's only where releases have, or
         # will next have, such a first number, or where several names of the family's own words have one.
-        family = bool(reading.words) and FAMILY.issuperset(reading.words) and members > 1
-        return plain and (_plausible(reading, lineage) or family)
+        if _ISSUE_KEY.fullmatch(name) and not family:
+            return False
+        return plain and (_plausible(reading, lineage) or (bool(reading.words) and family and members > 1))
     return plain or (members > 1 and not names_work(reading.words))
 
 

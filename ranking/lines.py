@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ranking.facts import Tag
-from ranking.versions import Version, read_tag
-from ranking.words import FAMILY
+from ranking.versions import DAILY, Version, read_branch, read_tag
+from ranking.words import is_family
 
 _UNRIPE = frozenset({"snapshot", "nightly", "development", "dev", "canary", "daily", "weekly"})
 
@@ -34,21 +34,24 @@ class Lineage:
     def __init__(self, tags: Iterable[Tag], neutral: frozenset[str]) -> None:
         """Read the tags; builds of every day are no releases and are passed over."""
         by_product: defaultdict[tuple[frozenset[str], tuple[int, ...]], list[ReleaseTag]] = defaultdict(list)
-        abbreviations = {}
+        abbreviated: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
         for tag in tags:
             release = _read(tag, neutral)
             if release is not None:
                 by_product[frozenset(release.product), release.tail].append(release)
                 if len(release.words) > 1 and release.product:
-                    abbreviations["".join(w[0] for w in release.words)] = frozenset(release.product)
+                    abbreviated["".join(w[0] for w in release.words)].add(frozenset(release.product))
         for releases in by_product.values():
-            releases.sort(key=lambda r: (r.version.key, r.name.encode()))
+            releases.sort(key=lambda r: (r.version.key, r.name))
         self._by_product = dict(by_product)
         self.words = frozenset(w for product, _ in by_product for w in product)
         self.tails = frozenset(tail for _, tail in by_product)
         self.majors = frozenset(r.version.numbers[0] for group in by_product.values() for r in group)
         self.pairs = frozenset(r.version.numbers[:2] for group in by_product.values() for r in group)
-        self.abbreviations = dict(sorted(abbreviations.items()))
+        alone = [r for group in by_product.values() for r in group if r.branches and len(r.branches) == 1]
+        self.sole_carriers = frozenset(r.branches[0] for r in alone if r.branches and _names(r.branches[0], r.version))
+        # Initials that two modules share abbreviate neither.
+        self.abbreviations = {short: min(long) for short, long in abbreviated.items() if len(long) == 1}
 
     def releases(self, product: frozenset[str] = frozenset(), tail: tuple[int, ...] = ()) -> list[ReleaseTag]:
         """The release tags of one product, oldest version first."""
@@ -57,7 +60,7 @@ class Lineage:
     def newest(
         self, version: Version, line: tuple[int, ...], product: frozenset[str], tail: tuple[int, ...]
     ) -> ReleaseTag | None:
-        """The newest release tag inside a line; of the same version the one whose branches are known.
+        """The newest release tag inside a line; tags of the same version count as one, on the branches of all.
 
         A release with more components than the version asked for is a patch of a patch, and may have a branch
         of its own: it speaks for the line only where no other does.
@@ -65,14 +68,32 @@ class Lineage:
         inside = [r for r in self.releases(product, tail) if r.version.within(line)]
         size = max(len(version.numbers), len(line) + 1)
         plain = [r for r in inside if len(r.version.numbers) <= size or r.version.prerelease]
-        return max(plain or inside, key=lambda r: (r.version.key, r.branches is not None), default=None)
+        newest = max((r.version for r in plain or inside), key=lambda v: v.key, default=None)
+        return _as_one([r for r in plain or inside if r.version == newest])
+
+
+def _names(branch: str, version: Version) -> bool:
+    """Whether the branch that alone carries a release is named for its version."""
+    reading = read_branch(branch)
+    return reading is not None and reading.version.covers(version)
+
+
+def _as_one(releases: list[ReleaseTag]) -> ReleaseTag | None:
+    """Tags of one version as one, sitting wherever any of them sits."""
+    known = [r.branches for r in releases if r.branches is not None]
+    if not releases or not known:
+        return releases[-1] if releases else None
+    first = next(r for r in releases if r.branches is not None)
+    return replace(first, branches=tuple(sorted(set().union(*known))))
 
 
 def _read(tag: Tag, neutral: frozenset[str]) -> ReleaseTag | None:
     reading = read_tag(tag.name)
-    if reading is None or reading.version.wildcard or not _UNRIPE.isdisjoint(reading.words):
+    if reading is None or reading.version.wildcard or reading.version.ripeness <= DAILY:
         return None
-    words = tuple(w for w in reading.words if w not in FAMILY)
+    if not _UNRIPE.isdisjoint(reading.words):
+        return None
+    words = tuple(w for w in reading.words if not is_family(w))
     return ReleaseTag(
         name=tag.name,
         version=reading.version,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from ranking.facts import Branch, Facts, RefListing
-from ranking.names import fault_of, local_head, remote_tracking
+from ranking.names import fault_of, local_head, remote_tracking, shown
 from ranking.words import DEVELOPMENT
 
 # A development branch whose last commit is this much older than the default's has been left behind. A month
@@ -32,8 +32,10 @@ class Listed:
 
 def list_branches(facts: Facts) -> Listed:
     """Leave out what can never be an answer, and say so."""
-    usable, gone, unusable = {}, [], []
-    for branch in facts.refs.branches:
+    usable: dict[str, Branch] = {}
+    gone, unusable = [], []
+    # Of two records of one branch the same one counts, whatever their order.
+    for branch in sorted(facts.refs.branches, key=_record_order):
         if fault_of(branch.name):
             unusable.append(branch.name)
         elif _gone(branch, facts.refs):
@@ -45,10 +47,15 @@ def list_branches(facts: Facts) -> Listed:
         notes.append(f"known only from this clone, the remote does not have it: {counted(gone)}")
     if unusable:
         reasons = sorted({fault_of(name) or "" for name in unusable})
-        notes.append(f"never an answer ({'; '.join(reasons)}): {counted(ascii(name) for name in unusable)}")
+        notes.append(f"never an answer ({'; '.join(reasons)}): {counted(unusable)}")
     default, said = _default(facts, usable)
     development, dead = _development(usable, default)
     return Listed(usable, default, development, (*notes, *said, *dead))
+
+
+def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:
+    moment = branch.committed_at.isoformat() if branch.committed_at else ""
+    return branch.name, branch.tip or "", branch.cached_tip or "", branch.local_tip or "", moment
 
 
 def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
@@ -64,7 +71,7 @@ def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
 
 def counted(names: Iterable[str]) -> str:
     """`7: a, b, c, d, e, ...`: how many, and up to five of them, in the order of their bytes."""
-    ordered = sorted(names, key=lambda name: name.encode("utf-8", "surrogatepass"))
+    ordered = sorted(map(shown, names))
     more = ", ..." if len(ordered) > _NAMED else ""
     return f"{len(ordered)}: {', '.join(ordered[:_NAMED])}{more}"
 
@@ -84,7 +91,7 @@ def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, li
         }
         return None, [f"{why.get(state, 'nobody asked for the default branch')}: the default is not known"]
     if name not in usable:
-        return None, [f"the default branch {ascii(name)[1:-1]} is not listed: the default is not known"]
+        return None, [f"the default branch {shown(name)} is not listed: the default is not known"]
     if state == "cached":
         return name, [f"the default branch {name} is this clone's last knowledge, not the remote's word"]
     return name, []
@@ -95,12 +102,17 @@ def _development(usable: Mapping[str, Branch], default: str | None) -> tuple[str
 
     Whether it is alive the two dates tell. Where one is not known, a name alone does not beat the server's word.
     """
-    named = next((name for name in DEVELOPMENT if name in usable), None)
-    if named is None or named == default or default is None:
-        return default or named, []
-    ours, theirs = usable[named].committed_at, usable[default].committed_at
-    if ours is None or theirs is None:
-        return default, [f"{named} may be the development branch, but its date or {default}'s is not known"]
-    if theirs - ours > _LEFT_BEHIND:
-        return default, [f"{named} was left behind by {default}: {ours:%Y-%m-%d} against {theirs:%Y-%m-%d}"]
-    return named, [f"{named} is the development branch; the server's default is {default}"]
+    named = [name for name in DEVELOPMENT if name in usable]
+    if not named or default in named or default is None:
+        return default or next(iter(named), None), []
+    notes = []
+    theirs = usable[default].committed_at
+    for name in named:
+        ours = usable[name].committed_at
+        if ours is None or theirs is None:
+            notes.append(f"{name} may be the development branch, but its date or {default}'s is not known")
+        elif theirs - ours > _LEFT_BEHIND:
+            notes.append(f"{name} was left behind by {default}: {ours:%Y-%m-%d} against {theirs:%Y-%m-%d}")
+        else:
+            return name, [*notes, f"{name} is the development branch; the server's default is {default}"]
+    return default, notes

@@ -6,16 +6,17 @@ the version's line; a version newer than every line, for which no branch is cut;
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ranking.conventions import Conventions, Line
+from ranking.conventions import Conventions, Line, name_under
 from ranking.lines import Lineage, ReleaseTag
 from ranking.versions import Reading, Version
-from ranking.words import FAMILY
+from ranking.words import is_family, is_work_branch
 
 # How many lines a module's newest release may be behind the whole's and still be released with it.
 _SAME_TRAIN = 3
@@ -48,58 +49,86 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """What a match looks at: the lines and their templates, the lineage, the default, and what is listed."""
+    """What a match looks at: the lines and their templates, the lineage, the default, and what is listed.
+
+    `complete`: whether a branch that is not listed is not there.
+    """
 
     conventions: Conventions
     lineage: Lineage
     default: str | None
     listed: frozenset[str]
+    complete: bool = True
 
 
 def match(wanted: Reading, repo: Repo) -> Match:
     """Find the branch that takes the version, or say why there is none."""
     version, wish = wanted.version, _wish(wanted, repo)
+    if wish.foreign and not wanted.separator and not version.wildcard:
+        return Match("held", why=f"a bare number beside {' '.join(wish.foreign)}, which nothing here carries")
     size = line_size(version, repo, wish.on_tags, wish.tail)
-    apart = _other_train(wish, repo)
-    covers = [
-        line
-        for line in repo.conventions.lines.values()
-        if line.covering and wish.binds(line) and line.reading.version.covers(version) and not apart
-    ]
     newest = _newest(version, wish, repo)
     carriers = frozenset(newest.branches or ()) & repo.listed if newest else frozenset()
-    by_name = _closest(_unlost(covers, size, newest, carriers, wish, repo), version, size, wish, carriers, repo)
+    covers = _covering(version, wish, repo)
+    open_ones = [line for line in covers if not _released(line, version, size, wish, repo)]
+    by_name = _closest(_unlost(open_ones, size, newest, carriers, wish, repo), version, size, wish, carriers, repo)
     if by_name:
         winners = _prefer(by_name, carriers, repo)
         return Match(
             outcome="taken" if len(winners) == 1 else "tied",
             winners={line.name: _why_covers(line, version, newest, carriers) for line in winners},
-            others={
-                line.name: f"{line.reading.version} covers {version} less closely"
-                for line in covers
-                if line not in winners
-            },
+            others={line.name: _why_less(line, version, open_ones) for line in covers if line not in winners},
         )
-    near = {line.name: _why_weak(line, version) for line in covers}
+    near = _near(version, size, covers, wish, repo)
     coming = _coming(version, size, newest, wish, repo)
     if coming is not None:
-        return Match(
-            "taken",
-            winners={coming.name: f"it is the highest version in the line of {version} that is not released yet"},
-            others=near,
-        )
+        reason = f"it is the highest version in the line of {version} that is not released yet"
+        near.pop(coming.name, None)
+        return Match("taken", winners={coming.name: reason}, others=near)
     if newest is not None and newest.branches is not None:
         return _by_lineage(version, newest, carriers, near, repo)
     return _unreleased(version, near, repo, wish, newest)
 
 
+def _covering(version: Version, wish: _Wish, repo: Repo) -> list[Line]:
+    """The lines of the wish's product whose names cover the version."""
+    if _other_train(wish, repo):
+        return []
+    lines = repo.conventions.lines.values()
+    return [line for line in lines if line.covering and wish.binds(line) and line.reading.version.covers(version)]
+
+
+def _released(line: Line, version: Version, size: int, wish: _Wish, repo: Repo) -> bool:
+    """Whether a branch is named for one version and not for a line that takes this one, and that version is out."""
+    own = line.reading.version
+    if own.wildcard or line.reading.components <= size or line.reading.components < len(version.numbers):
+        return False
+    return any(r.version == own for r in repo.lineage.releases(wish.on_tags, wish.tail))
+
+
+def _near(version: Version, size: int, covers: list[Line], wish: _Wish, repo: Repo) -> dict[str, str]:
+    """Branches that come near without taking the version, each with what is missing."""
+    near = {}
+    for line in repo.conventions.lines.values():
+        own = line.reading.version
+        if line in covers:
+            near[line.name] = _why_weak(line, version, released=_released(line, version, size, wish, repo))
+        elif line.covering and wish.binds(line) and not own.prerelease and own.within(version.numbers[:size]):
+            near[line.name] = f"named for {own}; a branch for one version of the line does not take {version}"
+    return near
+
+
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """What a label asks for beside its numbers: the product as branches and as tags name it, and the tail."""
+    """What a label asks for beside its numbers: the product as branches and as tags name it, and the tail.
+
+    `foreign`: the words that nothing here carries; they bind nothing.
+    """
 
     on_branches: frozenset[str]
     on_tags: frozenset[str]
     tail: tuple[int, ...]
+    foreign: tuple[str, ...]
 
     def binds(self, line: Line) -> bool:
         """Whether the branch is of the product that the label names."""
@@ -107,16 +136,27 @@ class _Wish:
 
 
 def _wish(wanted: Reading, repo: Repo) -> _Wish:
-    silent = FAMILY | repo.conventions.neutral
-    words = [w for w in wanted.words if w not in silent]
+    words = [w for w in wanted.words if not is_family(w) and w not in repo.conventions.neutral]
     lines = repo.conventions.lines.values()
+    carried = {w for line in lines for w in line.product}
     on_tags = _bound(words, repo.lineage.words, repo.lineage)
+    on_branches = _bound(words, carried, repo.lineage) or _only_product(repo)
     tails = {line.tail for line in lines}
+    # What follows the number with a dash (`17-pool`) is a remark; other words make a bare number something else.
+    remark = wanted.after.startswith("-")
+    beside = words[: len(words) - len(_words_of(wanted.after))] if remark else words
     return _Wish(
-        on_branches=_bound(words, {w for line in lines for w in line.product}, repo.lineage),
+        on_branches=on_branches,
         on_tags=on_tags,
         tail=wanted.tail if wanted.tail in tails or repo.lineage.releases(on_tags, wanted.tail) else (),
+        foreign=tuple(w for w in beside if w not in carried and w not in repo.lineage.words),
     )
+
+
+def _only_product(repo: Repo) -> frozenset[str]:
+    """The one product that all lines are named for: its word tells nothing apart, so a label need not name it."""
+    products = {line.product for line in repo.conventions.lines.values() if line.covering}
+    return products.pop() if len(products) == 1 else frozenset()
 
 
 def _other_train(wish: _Wish, repo: Repo) -> bool:
@@ -235,7 +275,7 @@ def _prefer(lines: list[Line], carriers: frozenset[str], repo: Repo) -> list[Lin
         lines = [
             x for x in lines if members.get(x.template, 0) * _FAR_COMMONER > most or members.get(x.template, 0) == most
         ]
-    return sorted(lines, key=lambda line: line.name.encode())
+    return sorted(lines, key=lambda line: line.name)
 
 
 def _coming(version: Version, size: int, newest: ReleaseTag | None, wish: _Wish, repo: Repo) -> Line | None:
@@ -244,6 +284,7 @@ def _coming(version: Version, size: int, newest: ReleaseTag | None, wish: _Wish,
     For one version of the line, not for the line itself, it must carry a release of the line beside its name.
     """
     line = version.numbers[:size]
+    whole_line = version.wildcard or len(version.numbers) <= size
     carrying = {
         name
         for release in repo.lineage.releases(wish.on_tags, wish.tail)
@@ -256,9 +297,9 @@ def _coming(version: Version, size: int, newest: ReleaseTag | None, wish: _Wish,
         if wish.binds(each)
         and each.reading.version.within(line)
         and (newest is None or each.reading.version.key > newest.version.key)
-        and (version.wildcard or (each.name in carrying and each.reading.version.key > version.key))
+        and (whole_line or (each.name in carrying and each.reading.version.key > version.key))
     ]
-    return max(inside, key=lambda each: (each.reading.version.key, each.name.encode()), default=None)
+    return max(inside, key=lambda each: (each.reading.version.key, each.name), default=None)
 
 
 def _by_lineage(
@@ -323,13 +364,22 @@ def _silent(name: str, repo: Repo) -> bool:
     line = repo.conventions.lines.get(name)
     if line is None:
         return _family(name, repo)
-    return FAMILY.issuperset(line.reading.words) and line.reading.version.numbers[0] not in repo.lineage.majors
+    words = line.reading.words
+    return all(is_family(w) for w in words) and line.reading.version.numbers[0] not in repo.lineage.majors
 
 
 def _family(name: str, repo: Repo) -> bool:
-    words = [w for w in name.lower().replace("-", "/").replace("_", "/").split("/") if w]
-    known = FAMILY | repo.conventions.neutral
-    return all(w in known for w in words) or (len(words) > 1 and words[0] in FAMILY)
+    """Whether a name without a version could be a line's: family words alone, or a code name in a family's folder."""
+    folder, slash, rest = name.lower().partition("/")
+    if is_work_branch(name, None):
+        return False
+    if slash and "/" not in rest and all(is_family(w) for w in _words_of(folder)):
+        return True
+    return all(is_family(w) or w in repo.conventions.neutral for w in _words_of(name.lower()))
+
+
+def _words_of(text: str) -> list[str]:
+    return re.findall("[a-z]+", text.lower())
 
 
 def _unreleased(
@@ -348,12 +398,24 @@ def _unreleased(
             f"it carries {release.name}, the newest release before {version}; {later.name} was made elsewhere since"
         )
         return Match("taken", winners={branch: reason}, others=near)
-    releases = repo.lineage.releases(wish.on_tags, wish.tail)
-    known = [r.version.key for r in releases]
-    known += [line.reading.version.key for line in repo.conventions.lines.values() if wish.binds(line)]
-    if not known or version.key > max(known):
-        return Match("not-cut", others=near, why=f"{version} is newer than every line here; no branch is cut for it")
+    known = [(r.version.key, r.name) for r in repo.lineage.releases(wish.on_tags, wish.tail)]
+    known += [(x.reading.version.key, x.name) for x in repo.conventions.lines.values() if wish.binds(x)]
+    newest_known = max(known, default=None)
+    if not repo.complete:
+        return Match("held", others=near, why=f"no branch of {version} is known here, and the list is not complete")
+    if newest_known is None:
+        return Match("not-cut", others=near, why=f"nothing here has a version; no branch {_missing(version, repo)}")
+    if version.key > newest_known[0]:
+        why = f"newer than {newest_known[1]}, the newest here; no branch {_missing(version, repo)}"
+        return Match("not-cut", others=near, why=why)
     return Match("held", others=near, why=f"no branch and no release tag here belongs to the line of {version}")
+
+
+def _missing(version: Version, repo: Repo) -> str:
+    """`release/9.5 is cut for it`, by the name that the convention would give the branch."""
+    dominant = repo.conventions.dominant
+    name = name_under(dominant, version) if dominant is not None else None
+    return f"{name} is cut for it" if name else "is cut for it"
 
 
 def _why_covers(line: Line, version: Version, newest: ReleaseTag | None, carriers: frozenset[str]) -> str:
@@ -362,5 +424,13 @@ def _why_covers(line: Line, version: Version, newest: ReleaseTag | None, carrier
     return said + (f", and it carries {newest.name}" if newest and line.name in carriers else "")
 
 
-def _why_weak(line: Line, version: Version) -> str:
+def _why_less(line: Line, version: Version, open_ones: list[Line]) -> str:
+    if line not in open_ones:
+        return f"named for {line.reading.version}, which is released already"
+    return f"{line.reading.version} covers {version} less closely"
+
+
+def _why_weak(line: Line, version: Version, *, released: bool) -> str:
+    if released:
+        return f"named for {line.reading.version}, which is released already"
     return f"{line.reading.version} would cover {version}, but the name stands alone and carries no release of the line"

@@ -27,8 +27,9 @@ REMOTES = "refs/remotes/"
 # the collectors write undecodable bytes as `\\xNN`: such a name is shown and can never be mistaken for another.
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|^\.|^/|/$|\.$|\.lock(?:/|$)|^@$")
 
-# Characters that make a name look like another one on a screen: C1 controls, zero-width and bidi marks, BOM.
-_DECEPTIVE = re.compile("[\x80-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+# Characters that do not show, or turn the line around, and that str.isprintable lets pass: fillers, a vowel
+# separator, variation selectors, tags.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]")
 
 
 def fault_of(name: str) -> str | None:
@@ -47,7 +48,7 @@ def fault_of(name: str) -> str | None:
         return "HEAD is no branch"
     if _FORBIDDEN.search(name):
         return "git does not allow such a name"
-    if _DECEPTIVE.search(name):
+    if not name.isprintable() or _UNSEEN.search(name):
         return "it holds characters that do not show"
     return None
 
@@ -60,3 +61,14 @@ def remote_tracking(remote: str, branch: str) -> Refname:
 def local_head(branch: str) -> Refname:
     """The local branch's refname."""
     return Refname(HEADS + branch)
+
+
+def shown(text: str) -> str:
+    r"""Text from outside made safe for a line of words: what does not show, or would move the cursor, is escaped.
+
+    >>> shown("main\x1b[31m")
+    'main\\x1b[31m'
+    """
+    if text.isprintable() and not _UNSEEN.search(text):
+        return text
+    return "".join(c if c.isprintable() and not _UNSEEN.match(c) else c.encode("unicode_escape").decode() for c in text)

@@ -21,9 +21,9 @@ from ranking.lines import Lineage
 from ranking.listing import Listed, counted, list_branches, refs_of
 from ranking.match import Repo
 from ranking.order import default_order
-from ranking.targets import read_targets
+from ranking.targets import read_targets, same_repository
 from ranking.versions import read_branch
-from ranking.words import FAMILY
+from ranking.words import is_family
 
 Reason = tuple[EvidenceKind, int, str]
 """One piece of evidence before it is written out: kind, points, words."""
@@ -31,8 +31,8 @@ Reason = tuple[EvidenceKind, int, str]
 
 def rank(facts: Facts) -> Ranking:
     """Rank the branches of one bundle."""
-    view = read_view(facts)
     targets = read_targets(facts.issue, facts.repository.name)
+    view = read_view(facts, named=targets.words())
     claims, said = claim(facts, view.listed, targets, view.repo)
     floor = _under_floor(facts)
     if floor:
@@ -56,16 +56,20 @@ def rank(facts: Facts) -> Ranking:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The facts, read: what is listed, what names and tags say together, the default order, what was left out."""
+    """The facts, read: what is listed, what names and tags say together, the default order, what was left out.
+
+    `ordered_first`: the first of a configured order, None where the order is the built-in one.
+    """
 
     listed: Listed
     repo: Repo
     order: tuple[str, ...]
+    ordered_first: str | None
     notes: tuple[str, ...]
 
 
-def read_view(facts: Facts) -> View:
-    """Read the refs of a bundle, whatever its issue."""
+def read_view(facts: Facts, *, named: frozenset[str] = frozenset()) -> View:
+    """Read the refs of a bundle; `named`: the words of the versions that its issue asks for."""
     listed = list_branches(facts)
     neutral = neutral_words(facts.repository.name, (t.name for t in facts.refs.tags))
     lineage = Lineage(facts.refs.tags, neutral)
@@ -75,21 +79,30 @@ def read_view(facts: Facts) -> View:
         neutral=neutral,
         lineage=lineage,
         work_prefixes=facts.settings.work_prefixes,
-        admitted=_admitted(facts),
+        admitted=_admitted(facts, lineage),
+        named=named,
     )
     order, missing = default_order(listed, conventions, facts.settings.default_order)
     notes = list(missing)
     if conventions.work:
         notes.append(f"left out as work branches: {counted(conventions.work)}")
-    repo = Repo(conventions, lineage, listed.default, frozenset(listed.branches))
-    return View(listed, repo, tuple(order), tuple(notes))
+    if conventions.topics:
+        notes.append(f"a version in the name, and no release line by it: {counted(conventions.topics)}")
+    repo = Repo(conventions, lineage, listed.default, frozenset(listed.branches), complete=facts.refs.complete)
+    first = order[0] if order and facts.settings.default_order is not None else None
+    return View(listed, repo, tuple(order), first, tuple(notes))
 
 
-def _admitted(facts: Facts) -> frozenset[str]:
-    """Branches that count whatever their names look like: linked pull requests target them, people chose them."""
+def _admitted(facts: Facts, lineage: Lineage) -> frozenset[str]:
+    """Branches that count whatever their names look like.
+
+    Linked pull requests of this repository target them, people chose them, or releases were made on them alone.
+    """
     links = facts.issue.links if facts.issue else ()
-    bases = {k.base_branch for k in links if k.base_branch and k.kind == "pull-request"}
-    return frozenset(bases | {r.branch for r in facts.recent})
+    ours = [k for k in links if k.kind == "pull-request" and same_repository(k.repository, facts.repository.name)]
+    bases = {k.base_branch for k in ours if k.base_branch and k.state != "closed"}
+    chosen = {r.branch for r in facts.recent if _alive(r, facts)}
+    return frozenset(bases | chosen | lineage.sole_carriers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +135,7 @@ def _score(facts: Facts, view: View, claims: Iterable[Claim]) -> _Sheet:
         return _reasons(facts, view, name, by_branch, recent, place)
 
     scores = {name: sum(points for _, points, _ in reasons(name)) for name in names}
-    ordered = sorted(names, key=lambda name: (-scores[name], place.get(name, len(place)), name.encode()))
+    ordered = sorted(names, key=lambda name: (-scores[name], place.get(name, len(place)), name))
     return _Sheet(ordered, scores, reasons)
 
 
@@ -132,7 +145,7 @@ def _candidates(
     """Whatever carries a version, the order's heads, family words, what was claimed or remembered."""
     work = frozenset(view.repo.conventions.work)
     chosen = {*view.order, *claims, *recent}
-    chosen |= {n for n in view.listed.branches if n not in work and (n.lower() in FAMILY or read_branch(n))}
+    chosen |= {n for n in view.listed.branches if n not in work and (is_family(n.lower()) or read_branch(n))}
     found = [n for n in chosen if n in view.listed.branches]
     # Where nothing else is there, a work branch is better than no answer.
     return found or list(view.listed.branches)
@@ -179,7 +192,12 @@ def _context(
             points,
             f"chosen by a person, {choice.count} times, last on {choice.last_used:%Y-%m-%d}",
         )
-    if name == view.listed.development:
+    if view.ordered_first is not None:
+        if name == view.ordered_first:
+            yield "repo-default", weights.REPO_DEFAULT, "first of the configured defaultOrder"
+        elif name == view.listed.default:
+            yield "repo-default", weights.SERVER_DEFAULT, "the server's default branch"
+    elif name == view.listed.development:
         said = "the server's default branch" if name == view.listed.default else "the development branch"
         yield "repo-default", weights.REPO_DEFAULT, said
     elif name == view.listed.default:
@@ -188,11 +206,14 @@ def _context(
         yield "sort-order", weights.SORT_ORDER - place[name], f"number {place[name] + 1} of the default order"
 
 
+def _alive(choice: RecentChoice, facts: Facts) -> bool:
+    return choice.last_used >= facts.now - timedelta(days=facts.settings.branch_ttl_days)
+
+
 def _recent(facts: Facts, listed: Listed) -> dict[str, tuple[int, RecentChoice]]:
     """The remembered choices that are listed and inside their time to live, with their points."""
-    oldest = facts.now - timedelta(days=facts.settings.branch_ttl_days)
-    alive = [r for r in facts.recent if r.branch in listed.branches and r.last_used >= oldest]
-    alive.sort(key=lambda r: r.branch.encode())
+    alive = [r for r in facts.recent if r.branch in listed.branches and _alive(r, facts)]
+    alive.sort(key=lambda r: r.branch)
     alive.sort(key=lambda r: (r.last_used, r.count), reverse=True)
     points = [max(0, weights.RECENT - i * weights.RECENT_STEP) for i in range(len(alive))]
     found: dict[str, tuple[int, RecentChoice]] = {}

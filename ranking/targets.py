@@ -10,14 +10,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ranking.facts import Issue, IssueLink, IssueVersion, Role
+from ranking.names import shown
 from ranking.versions import Reading, read_label
-from ranking.words import FAMILY
+from ranking.words import is_family
 
 _ROLES: dict[str, Role] = {
     "fixversions": "fix",
     "fixversion": "fix",
     "versions": "affected",
     "affectedversions": "affected",
+    "affectsversion": "affected",
+    "affectsversions": "affected",
     "milestone": "milestone",
     "labels": "label",
 }
@@ -41,7 +44,7 @@ class Target:
     def __str__(self) -> str:
         """How evidence names it: `fixVersions 8.4.0`."""
         origin = f" of {self.source}" if self.source else ""
-        return f"{self.field} {self.label}{origin}"
+        return shown(f"{self.field} {self.label}{origin}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,11 @@ class Targets:
     bases: tuple[IssueLink, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def words(self) -> frozenset[str]:
+        """The words of all version labels."""
+        every = (*self.own, *self.inherited, *self.released, *self.affected, *self.weak)
+        return frozenset(word for target in every for word in target.reading.words)
+
 
 def role_of(version: IssueVersion) -> Role:
     """Its role, else the one that its field's well-known name gives, else `target`."""
@@ -68,17 +76,23 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
         return Targets()
     notes: list[str] = []
     own_versions = [v for v in issue.versions if v.inherited_from is None]
-    firm = [v for v in own_versions if role_of(v) in _OWN and not (role_of(v) == "milestone" and v.closed)]
+    firm = [v for v in own_versions if role_of(v) in _OWN and not _closed(v)]
+    labels = [v for v in own_versions if role_of(v) == "label" and _says_version(v.name)]
     own = _read(firm, notes)
     if not own:
-        own = _read([v for v in own_versions if role_of(v) == "label" and _says_version(v.name)], notes)
-    closed = [v for v in own_versions if role_of(v) == "milestone" and v.closed]
+        own = _read(labels, notes)
+    else:
+        notes += [f"label {v.name} is not used: the issue names a version elsewhere" for v in labels]
+    links = sorted(issue.links, key=_link_order)
+    passed_on = [v for v in issue.versions if v.inherited_from and role_of(v) in _OWN]
+    inherited = _read([v for v in passed_on if not _closed(v)], notes)
+    inherited += _read_links((k for k in links if k.kind in ("parent", "epic")), notes)
+    closed = [v for v in issue.versions if _closed(v)]
+    closed += [v for k in links if k.kind in ("parent", "epic", "release") for v in k.versions if _closed(v)]
     notes += [f"milestone {v.name} is closed: weak evidence" for v in closed]
     notes += [f"{v.field} {v.name} is archived in the tracker" for v in firm if v.archived]
     notes += [f"{v.field} {v.name} is already released, by the tracker" for v in firm if v.released and not v.archived]
-    links = sorted(issue.links, key=lambda link: (link.depth, link.kind, link.key, link.base_branch or ""))
-    inherited = _read([v for v in issue.versions if v.inherited_from and role_of(v) in _OWN], notes)
-    inherited += _read_links((k for k in links if k.kind in ("parent", "epic")), notes)
+    said = [*_unread(issue), *notes, *_silent_links(links, repository)]
     return Targets(
         own=_once(own),
         inherited=_once(inherited),
@@ -86,8 +100,25 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
         affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], [])),
         weak=_once(_read(closed, [])),
         bases=tuple(k for k in links if k.kind == "pull-request" and k.base_branch),
-        notes=(*_unread(issue), *notes, *_silent_links(links, repository)),
+        notes=tuple(sorted(map(shown, said))),
     )
+
+
+def same_repository(one: str | None, other: str) -> bool:
+    """Whether a link's repository is this one: the hosts do not tell case apart; unnamed, it is."""
+    return one is None or one.lower() == other.lower()
+
+
+def _closed(version: IssueVersion) -> bool:
+    """Whether it is a milestone that is closed: a hint, no target."""
+    return role_of(version) == "milestone" and bool(version.closed)
+
+
+def _link_order(link: IssueLink) -> tuple[object, ...]:
+    """All that a note or a claim says of a link, so that their order is not the issue's."""
+    versions = tuple(sorted((v.field, v.name) for v in link.versions))
+    texts = (link.key, link.base_branch or "", link.repository or "", link.state or "", link.label or "")
+    return link.depth, link.kind, *texts, link.read, versions
 
 
 def _read(versions: Iterable[IssueVersion], notes: list[str]) -> list[Target]:
@@ -104,7 +135,7 @@ def _read(versions: Iterable[IssueVersion], notes: list[str]) -> list[Target]:
 def _read_links(links: Iterable[IssueLink], notes: list[str]) -> list[Target]:
     targets = []
     for link in links:
-        named = [v for v in link.versions if role_of(v) in _OWN]
+        named = [v for v in link.versions if role_of(v) in _OWN and not _closed(v)]
         targets += [replace(target, source=link.key, depth=link.depth) for target in _read(named, notes)]
         if link.kind == "release" and not named:
             reading = read_label(link.key)
@@ -120,9 +151,9 @@ def _once(targets: Iterable[Target]) -> tuple[Target, ...]:
 
 def _says_version(label: str) -> bool:
     reading = read_label(label) if _PLAIN_LABEL.fullmatch(label.strip()) else None
-    return (
-        reading is not None and bool(reading.separator or reading.version.wildcard) and FAMILY.issuperset(reading.words)
-    )
+    if reading is None or not (reading.separator or reading.version.wildcard):
+        return False
+    return all(map(is_family, reading.words))
 
 
 def _unread(issue: Issue) -> list[str]:
@@ -147,7 +178,7 @@ def _silent_links(links: Iterable[IssueLink], repository: str) -> list[str]:
     for link in links:
         if link.read == "failed":
             notes.append(f"linked {link.key} could not be read")
-        elif link.kind == "pull-request" and link.repository not in (None, repository):
+        elif link.kind == "pull-request" and not same_repository(link.repository, repository):
             notes.append(f"linked pull request {link.key} is of another repository, {link.repository}")
         elif link.kind in ("clones", "blocks", "relates", "other") and link.versions:
             names = ", ".join(sorted(v.name for v in link.versions))

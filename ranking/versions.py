@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 from packaging.version import InvalidVersion
 from packaging.version import Version as Pep440
@@ -21,7 +22,8 @@ _OPEN_END = 10**_LONGEST_COMPONENT
 
 # How ripe a version is. `dev` and its like are builds on the way to a release, `post` comes after it.
 _RIPENESS = {
-    **dict.fromkeys(("dev", "snapshot", "nightly", "canary", "development", "next"), -6),
+    **dict.fromkeys(("dev", "snapshot", "nightly", "canary", "development"), -7),
+    "next": -6,
     **dict.fromkeys(("a", "alpha"), -5),
     **dict.fromkeys(("b", "beta"), -4),
     **dict.fromkeys(("m", "milestone", "ea"), -3),
@@ -31,6 +33,8 @@ _RIPENESS = {
     **dict.fromkeys(("sp", "post"), 1),
 }
 FINAL = 0
+DAILY = -7
+"""Builds that are made at any time: no step towards a release."""
 
 _NUMBERS = re.compile(
     r"(?<![0-9])(?P<numbers>[0-9]+(?:(?P<separator>[._-])[0-9]+(?:(?P=separator)[0-9]+)*)?)"
@@ -42,6 +46,8 @@ _PHASE = re.compile(
     r"|(?P<letter>[abcm])(?P<m>[0-9]+))(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+# Standing before the number they say the same: `beta/2.3`.
+_UNRIPE_PREFIXES = frozenset({"alpha", "beta", "milestone", "pre", "preview", "rc", "snapshot"})
 # `2.x-dev` and `5.0-release` name a line in a branch's name; in a tag or a label they name a build.
 _LINE_WORDS = frozenset({"dev", "development", "next", "release"})
 
@@ -50,6 +56,16 @@ _DIGITS = re.compile(rf"[0-9]{{1,{_LONGEST_COMPONENT}}}")
 # A number this long after a version is the day of the build (`9.3.19.v20170502`) and tells no lines apart; nor
 # does what stands behind a plus sign, which is a build's metadata by semver.org, clause 10.
 _STAMP = 8
+# What stands between the versions of a list or a span, and what says "from here on": no one version.
+_LIST = re.compile(r"\s*(?:[,;/&|+\n\u2013\u2014\u2192]|->|\.\.+|\b(?:and|or|to|und|bis)\b)\s*[vV]?", re.IGNORECASE)
+_SPAN = re.compile(r"\s*[-_\s]\s*[vV]?")
+_RANGE = re.compile(
+    r"[<>=\u2264\u2265~^]|[0-9xX]\s*\+(?![0-9A-Za-z])"
+    r"|\b(?:before|after|not|later|newer|older|above|below|since|until|earlier|higher|lower|except)\b",
+    re.IGNORECASE,
+)
+# Words whose bare number counts something else.
+_COUNTED = frozenset("q pr mr issue bug ticket sprint week iteration day days hour hours percent points".split())
 # `v1.2` and `R1.2`: the letter belongs to the number. In `r-1.2` it is a word.
 _MARK = re.compile(r"(?<![A-Za-z])[vVrR]$")
 
@@ -178,15 +194,36 @@ def read_label(text: str) -> Reading | None:
     (None, None, None)
     """
     text = text.strip()
-    found = _tokens(text)
-    if len({m["numbers"] for m in found if m["separator"] == "." and not _follows_word(text, m)}) > 1 and re.search(
-        "[,;/ ]", text
-    ):
+    if _RANGE.search(text) or _names_several(text):
         return None
     reading = _read(text, branch=False)
-    if reading is None or (reading.after.lstrip().startswith("+") and not reading.after.strip("+ ")):
+    if reading is None or _counts_something(text, reading):
         return None
     return _by_pep440(text, reading)
+
+
+def _names_several(text: str) -> bool:
+    """Whether a label lists versions or spans them: `0.5.2, 0.4.3`, `17 and 18`, `1.2-1.3`.
+
+    A second version behind a word qualifies the first: `4.8-HBase-1.2`.
+    """
+    found = _tokens(text)
+    for left, right in pairwise(found):
+        between = text[left.end() : right.start()]
+        if _LIST.fullmatch(between):
+            return True
+        both = left["separator"] and right["separator"]
+        if both and _SPAN.fullmatch(between) and len(right["numbers"]) < _STAMP:
+            return True
+    return False
+
+
+def _counts_something(text: str, reading: Reading) -> bool:
+    """Whether a bare number counts something else than releases: `#17`, `17%`, `Q3 2025`, `PR 17`."""
+    if reading.separator or reading.version.wildcard:
+        return False
+    near = reading.before[-1:] + reading.after[:1]
+    return bool(set(near) & set("#%$")) or bool(_COUNTED.intersection(w.lower() for w in _WORD.findall(text)))
 
 
 def _by_pep440(text: str, reading: Reading) -> Reading:
@@ -204,10 +241,6 @@ def _by_pep440(text: str, reading: Reading) -> Reading:
         ripeness, build = _RIPENESS["dev"], (exact.dev,)
     version = Version(exact.release, wildcard=False, ripeness=ripeness, build=build)
     return Reading("", version, "", reading.separator, reading.spelling, (), ())
-
-
-def _follows_word(text: str, match: re.Match[str]) -> bool:
-    return match.start() > 0 and text[match.start() - 1].isalpha() and text[match.start() - 1] not in "vVrR"
 
 
 def _tokens(text: str) -> list[re.Match[str]]:
@@ -238,6 +271,9 @@ def _read(text: str, *, branch: bool) -> Reading | None:
         build = tuple(int(n[:_LONGEST_COMPONENT]) for n in digits.split(".")) if digits else ()
         end = phase.end()
     before, after = text[: match.start()], text[end:]
+    words = [w.lower() for w in _WORD.findall(_MARK.sub("", before))]
+    if ripeness == FINAL and words and words[-1] in _UNRIPE_PREFIXES:
+        ripeness = _RIPENESS[words[-1]]
     separator = match["separator"] or ""
     numbers = tuple(int(n) for n in (match["numbers"].split(separator) if separator else [match["numbers"]]))
     return Reading(
@@ -246,6 +282,6 @@ def _read(text: str, *, branch: bool) -> Reading | None:
         after=after,
         separator=separator,
         spelling=text[match.start() : end],
-        words=tuple(w.lower() for w in (*_WORD.findall(_MARK.sub("", before)), *_WORD.findall(after))),
+        words=(*words, *(w.lower() for w in _WORD.findall(after))),
         tail=tuple(int(n) for n in _DIGITS.findall(after.partition("+")[0]) if len(n) < _STAMP),
     )

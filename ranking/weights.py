@@ -17,6 +17,9 @@ LINKED_RELEASE: Final = 90
 INHERITED_STEP: Final = 5
 """What each further level between the issue and the one that it inherits from takes away."""
 
+INHERITED_LEAST: Final = 75
+"""What is left of it from however far up: more than all that decides nothing."""
+
 ALSO_WANTED: Final = 100
 """Another version of the same issue is not cut yet and would go here: as good a claim, so it ties."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 # Family words: they say "this is a line of releases" and tell no product apart.
 FAMILY = frozenset(
@@ -15,9 +16,12 @@ FAMILY = frozenset(
     maintained maintenance unmaintained unsupported support supported lts sts version versions ver v line lines
     series x fixes patches patch updates train dev devel develop development next main master trunk current prod
     production live ga final sec security core old legacy archive archived archives deprecated eol eom extended
-    service sp alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes backports
+    service sp alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes
     """.split()
 )
+
+# Shorter ones run together in any word.
+_SHORTEST_PART = 4
 
 # Where a branch stands for new work when nothing else is said.
 DEVELOPMENT = ("develop", "development", "dev")
@@ -49,6 +53,18 @@ _WORK_WORDS = frozenset(
 
 # What a hosting site names the branch of an edit made in the browser: `somebody-patch-1`.
 _WEB_EDIT = re.compile(r"(?:^|[-_/])(?:patch|pr|issue)-[0-9]+$|^pull/")
+
+
+@lru_cache(maxsize=1 << 12)
+def is_family(word: str) -> bool:
+    """Whether a word, or two of them run together, is the field's own for a line of releases.
+
+    >>> is_family("release"), is_family("releasebranch"), is_family("openshift")
+    (True, True, False)
+    """
+    if word in FAMILY:
+        return True
+    return any(word[:i] in FAMILY and word[i:] in FAMILY for i in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1))
 
 
 def is_work_branch(name: str, prefixes: Iterable[str] | None) -> bool:
