@@ -51,7 +51,8 @@ def resolve(facts: Facts, ranking: Ranking, memory_fault: str | None = None) -> 
     order = list(dict.fromkeys(facts.settings.resolve_order))
     remembered, derived = found["remembered"], found["derived"]
     asks = False
-    if remembered.branch and derived.branch and remembered.branch != derived.branch:
+    conflict = remembered.branch and derived.branch and remembered.branch != derived.branch
+    if conflict and {"remembered", "derived"} <= set(order):
         said = f"the issue's evidence says {derived.branch}, the memory {remembered.branch}"
         match facts.settings.on_conflict:
             case "derived":
@@ -59,8 +60,10 @@ def resolve(facts: Facts, ranking: Ranking, memory_fault: str | None = None) -> 
             case "ask":
                 asks = True
                 found["remembered"] = found["derived"] = _Found(None, f"{said}; onConflict: ask")
-            case _:
+            case _ if order.index("remembered") < order.index("derived"):
                 found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}; onConflict: remembered")
+            case _:  # the configured order has settled it
+                found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}")
     if asks:
         found["default"] = _Found(None, "not looked at: a conflict is for a person to settle (onConflict: ask)")
     winner = next((rule for rule in order if found[rule].branch), None)

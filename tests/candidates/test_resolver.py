@@ -1,0 +1,366 @@
+"""The resolver, pure: what fires in which order, what is passed over and with which words; what serves as a base."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import permutations
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+from msgspec.structs import replace as altered
+
+from candidates.resolver import Base, base_of, resolve
+from ranking.facts import Branch, Candidate, Evidence, Facts, RecentChoice, Settings
+from ranking.rank import rank
+from tests.ranking.facts_builder import NOW, OID, chose, facts, wants
+
+if TYPE_CHECKING:
+    from candidates.resolver import Resolution
+    from ranking.facts import Rule
+
+BRANCHES = "main release/1.0 release/1.1"
+OTHER = "f" * 40
+
+
+def resolved(bundle: Facts, memory_fault: str | None = None) -> Resolution:
+    return resolve(bundle, rank(bundle), memory_fault)
+
+
+def outcome(bundle: Facts) -> tuple[str | None, str | None]:
+    found = resolved(bundle)
+    return found.source, found.branch
+
+
+def trail(bundle: Facts, memory_fault: str | None = None) -> dict[str, str]:
+    """Each rule's reason, with `!` before that of the one that fired."""
+    return {e.rule: ("!" if e.fired else "") + e.reason for e in resolved(bundle, memory_fault).trail}
+
+
+# --- each rule alone ---
+
+
+def test_default_where_nothing_is_said() -> None:
+    bundle = facts(BRANCHES)
+    assert outcome(bundle) == ("default", "main")
+    assert trail(bundle) == {
+        "remembered": "nothing is remembered for this project",
+        "derived": "no issue was given",
+        "default": "!the server's default branch",
+    }
+
+
+def test_derived_where_the_issue_says_it() -> None:
+    bundle = facts(BRANCHES, issue=wants("1.0"))
+    assert outcome(bundle) == ("derived", "release/1.0")
+    said = trail(bundle)
+    assert said["derived"].startswith("!+100: fixVersions 1.0: ")
+    assert said["default"] == "not needed, derived came first: the server's default branch"
+
+
+def test_remembered_before_everything() -> None:
+    bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),))
+    assert outcome(bundle) == ("remembered", "release/1.1")
+    said = trail(bundle)
+    assert said["remembered"] == (
+        "!release/1.1, chosen on 2026-11-29; the issue's evidence says release/1.0, the memory release/1.1; "
+        "onConflict: remembered"
+    )
+    assert said["derived"].startswith("not needed, remembered came first: +100: ")
+    assert said["default"] == "not needed, remembered came first: the server's default branch"
+
+
+# --- in every order ---
+
+WINNERS = {"remembered": "release/1.1", "derived": "release/1.0", "default": "main"}
+ORDERS = [order for length in (1, 2, 3) for order in permutations(WINNERS, length)]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+def test_the_first_rule_of_the_order_that_gives_a_branch_wins(order: tuple[Rule, ...]) -> None:
+    settings = Settings(resolve_order=order)
+    bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),), settings=settings)
+    assert outcome(bundle) == (order[0], WINNERS[order[0]])
+    entries = resolved(bundle).trail
+    assert [entry.rule for entry in entries] == list(order)
+    assert [entry.fired for entry in entries] == [True] + [False] * (len(order) - 1)
+    assert all(entry.reason.startswith(f"not needed, {order[0]} came first: ") for entry in entries[1:])
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+def test_a_rule_that_gives_nothing_is_passed_in_every_order(order: tuple[Rule, ...]) -> None:
+    bundle = facts(BRANCHES, settings=Settings(resolve_order=order))
+    expected = ("default", "main") if "default" in order else (None, None)
+    assert outcome(bundle) == expected
+
+
+def test_a_rule_that_is_named_twice_is_tried_once() -> None:
+    bundle = facts(BRANCHES, settings=Settings(resolve_order=("derived", "default", "derived")))
+    assert [entry.rule for entry in resolved(bundle).trail] == ["derived", "default"]
+
+
+def test_without_rules_a_person_must_choose() -> None:
+    bundle = facts(BRANCHES, issue=wants("1.0"), settings=Settings(resolve_order=()))
+    assert resolved(bundle).trail == ()
+    assert outcome(bundle) == (None, None)
+
+
+# --- what contradicts ---
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [("remembered", ("remembered", "release/1.1")), ("derived", ("derived", "release/1.0")), ("ask", (None, None))],
+)
+def test_a_contradiction_is_settled_by_on_conflict(
+    setting: Literal["remembered", "derived", "ask"], expected: tuple[str | None, str | None]
+) -> None:
+    settings = Settings(on_conflict=setting)
+    bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),), settings=settings)
+    assert outcome(bundle) == expected
+    said = trail(bundle)
+    conflict = "the issue's evidence says release/1.0, the memory release/1.1"
+    assert f"{conflict}; onConflict: {setting}" in said["remembered"]
+    if setting == "ask":
+        assert said["derived"] == f"{conflict}; onConflict: ask"
+        assert said["default"] == "not looked at: a conflict is for a person to settle (onConflict: ask)"
+
+
+@pytest.mark.parametrize("setting", ["remembered", "derived", "ask"])
+def test_agreement_is_no_contradiction(setting: Literal["remembered", "derived", "ask"]) -> None:
+    settings = Settings(on_conflict=setting)
+    bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.0"),), settings=settings)
+    assert outcome(bundle) == ("remembered", "release/1.0")
+    assert "onConflict" not in "".join(trail(bundle).values())
+
+
+@pytest.mark.parametrize("order", [("derived", "default"), ("remembered", "default"), ("default",)], ids=" ".join)
+def test_a_rule_that_is_not_asked_contradicts_nothing(order: tuple[Rule, ...]) -> None:
+    settings = Settings(resolve_order=order, on_conflict="ask")
+    bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),), settings=settings)
+    assert outcome(bundle) == (order[0], WINNERS[order[0]])
+    assert "onConflict" not in "".join(trail(bundle).values())
+
+
+def test_a_configured_order_that_puts_derived_first_is_not_said_to_be_overruled() -> None:
+    settings = Settings(resolve_order=("derived", "remembered", "default"))
+    bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),), settings=settings)
+    assert trail(bundle)["remembered"] == (
+        "not needed, derived came first: release/1.1, chosen on 2026-11-29; "
+        "the issue's evidence says release/1.0, the memory release/1.1"
+    )
+
+
+# --- the memory ---
+
+
+def aged(seconds: int, days: int = 15) -> Facts:
+    choice = RecentChoice(branch="release/1.1", last_used=NOW - timedelta(days=days, seconds=seconds))
+    return facts(BRANCHES, recent=(choice,), settings=Settings(branch_ttl_days=days))
+
+
+@pytest.mark.parametrize("days", [1, 15, 400])
+def test_the_time_to_live_includes_its_last_moment(days: int) -> None:
+    assert outcome(aged(0, days)) == ("remembered", "release/1.1")
+    assert outcome(aged(1, days)) == ("default", "main")
+    assert trail(aged(1, days))["remembered"].endswith(f": older than {days} days")
+
+
+def test_with_a_time_to_live_of_nothing_only_this_moment_counts() -> None:
+    assert outcome(aged(0, 0)) == ("remembered", "release/1.1")
+    assert outcome(aged(1, 0)) == ("default", "main")
+
+
+def test_the_most_recent_choice_counts_whatever_the_order_or_the_counts() -> None:
+    older, newer = chose("release/1.0", 2, count=99), chose("release/1.1", 1)
+    for recent in ((older, newer), (newer, older)):
+        assert outcome(facts(BRANCHES, recent=recent)) == ("remembered", "release/1.1")
+
+
+def test_an_expired_newest_choice_gives_no_older_one() -> None:
+    bundle = facts(BRANCHES, recent=(chose("release/1.0", 17), chose("release/1.1", 16)))
+    assert outcome(bundle) == ("default", "main")
+
+
+def test_a_choice_that_the_remote_no_longer_has_is_passed_over_and_kept() -> None:
+    bundle = facts(BRANCHES, recent=(chose("release/0.9"),), only_here="release/0.9")
+    assert outcome(bundle) == ("default", "main")
+    assert trail(bundle)["remembered"] == (
+        "release/0.9, chosen on 2026-11-29: not in the remote's answer; kept in the memory, passed over in this run"
+    )
+
+
+def test_a_choice_that_a_cache_does_not_know_is_passed_over_in_other_words() -> None:
+    bundle = facts(BRANCHES, recent=(chose("release/0.9"),), provenance="local", complete=False)
+    assert outcome(bundle) == ("default", "main")
+    assert trail(bundle)["remembered"] == (
+        "release/0.9, chosen on 2026-11-29: not in the cache and the local heads; "
+        "kept in the memory, passed over in this run"
+    )
+
+
+def test_a_choice_that_only_the_cache_knows_serves_where_the_remote_said_nothing() -> None:
+    bundle = facts(BRANCHES, recent=(chose("release/1.1"),), provenance="local", complete=False)
+    assert outcome(bundle) == ("remembered", "release/1.1")
+
+
+def test_an_incomplete_answer_does_not_make_a_remembered_branch_gone() -> None:
+    bundle = facts(BRANCHES, recent=(chose("release/0.9"),), only_here="release/0.9", complete=False)
+    assert outcome(bundle) == ("remembered", "release/0.9")
+
+
+def test_a_work_branch_that_a_person_chose_counts() -> None:
+    bundle = facts("main feature/big", recent=(chose("feature/big"),))
+    assert outcome(bundle) == ("remembered", "feature/big")
+
+
+def test_a_memory_that_could_not_be_read_is_not_an_empty_one() -> None:
+    bundle = facts(BRANCHES, issue=wants("1.0"))
+    assert trail(bundle, "memory.json is no JSON")["remembered"] == (
+        "what is remembered is not known: memory.json is no JSON"
+    )
+    assert resolved(bundle, "memory.json is no JSON").branch == "release/1.0"
+
+
+def test_what_could_be_read_of_a_damaged_memory_serves() -> None:
+    bundle = facts(BRANCHES, recent=(chose("release/1.1"),))
+    assert trail(bundle, "entry 3 is odd")["remembered"] == "!release/1.1, chosen on 2026-11-29"
+
+
+# --- what may be derived ---
+
+
+def test_a_tie_is_never_derived() -> None:
+    bundle = facts(BRANCHES, issue=wants(("1.0", "1.1")))
+    assert rank(bundle).ambiguous
+    assert outcome(bundle) == ("default", "main")
+    assert trail(bundle)["derived"] == "ambiguous: release/1.1, release/1.0 tie with 105 points"
+
+
+@pytest.mark.parametrize("order", [o for o in ORDERS if "derived" in o], ids=" ".join)
+def test_a_tie_is_never_derived_in_any_order(order: tuple[Rule, ...]) -> None:
+    bundle = facts(BRANCHES, issue=wants(("1.0", "1.1")), settings=Settings(resolve_order=order))
+    assert outcome(bundle)[0] != "derived"
+
+
+def test_a_tie_names_five_at_most() -> None:
+    versions = tuple(f"1.{minor}" for minor in range(7))
+    bundle = facts(" ".join(f"release/{v}" for v in ("main", *versions)), default=None, issue=wants(versions))
+    said = trail(bundle)["derived"]
+    assert said.startswith("ambiguous: ")
+    assert said.count("release/1.") == 5
+
+
+@pytest.mark.parametrize("kind", ["version-convention", "recent", "repo-default", "sort-order", "ref-provenance"])
+def test_evidence_that_is_not_decisive_derives_nothing_however_many_points_it_has(
+    kind: Literal["version-convention", "recent", "repo-default", "sort-order", "ref-provenance"],
+) -> None:
+    bundle = facts(BRANCHES, issue=wants("Backlog"))
+    top = Candidate(
+        branch="release/1.0", score=999, refs=(), evidence=(Evidence(kind=kind, detail="+999: a great deal"),)
+    )
+    ranking = altered(rank(bundle), candidates=(top,), chosen="release/1.0", ambiguous=False)
+    found = resolve(bundle, ranking)
+    assert (found.source, found.branch) == ("default", "main")
+    assert found.trail[1].reason == (
+        "release/1.0 is first, but neither the issue's version nor a linked release says so"
+    )
+
+
+@pytest.mark.parametrize("kind", ["issue-version", "linked-release"])
+def test_decisive_evidence_derives(kind: Literal["issue-version", "linked-release"]) -> None:
+    bundle = facts(BRANCHES, issue=wants("Backlog"))
+    top = Candidate(branch="release/1.0", score=1, refs=(), evidence=(Evidence(kind=kind, detail="+1: it says so"),))
+    found = resolve(bundle, altered(rank(bundle), candidates=(top,), chosen="release/1.0", ambiguous=False))
+    assert (found.source, found.branch, found.trail[1].reason) == ("derived", "release/1.0", "+1: it says so")
+
+
+def test_a_version_that_is_not_cut_yet_is_a_default() -> None:
+    bundle = facts(BRANCHES, issue=wants("2.0"))
+    assert rank(bundle).chosen == "main"
+    assert outcome(bundle) == ("default", "main")
+
+
+def test_nothing_listed_gives_nothing() -> None:
+    bundle = facts("", default=None, default_state="none", issue=wants("1.0"))
+    assert outcome(bundle) == (None, None)
+    assert trail(bundle) == {
+        "remembered": "nothing is remembered for this project",
+        "derived": "there is no candidate",
+        "default": "no branch could be a default",
+    }
+
+
+# --- the default ---
+
+
+@pytest.mark.parametrize(
+    ("branches", "default", "order", "branch", "reason"),
+    [
+        ("main develop", "main", None, "main", "the server's default branch"),
+        ("develop", None, None, "develop", "the development branch; the server's default is not known"),
+        ("x main", None, None, "main", "first of the default order; the server's default is not known"),
+        ("x 1.0 1.1", None, None, "1.1", "first of the default order; the server's default is not known"),
+        ("main develop", "main", ("develop", "main"), "develop", "first of the configured defaultOrder"),
+        ("main develop release/1.0", "main", "seed", "develop", "first of the configured defaultOrder"),
+        ("main release/1.0 release/1.1", "main", "seed", "release/1.1", "first of the configured defaultOrder"),
+        ("main", "main", ("nope", "main"), "main", "first of the configured defaultOrder"),
+    ],
+)
+def test_the_default_and_its_reason(
+    branches: str, default: str | None, order: tuple[str, ...] | Literal["seed"] | None, branch: str, reason: str
+) -> None:
+    # Without dates a name alone (develop) does not beat the server's word.
+    bundle = facts(branches, default=default, settings=Settings(default_order=order))
+    assert outcome(bundle) == ("default", branch)
+    assert trail(bundle)["default"] == f"!{reason}"
+
+
+def test_a_development_branch_that_is_alive_is_the_default() -> None:
+    bundle = facts("main develop", dates={"main": 3, "develop": 1})
+    assert outcome(bundle) == ("default", "develop")
+    assert trail(bundle)["default"] == "!the development branch"
+
+
+@pytest.mark.parametrize("order", [(), ("nope",), ("releases/*",)])
+def test_a_default_order_to_which_nothing_answers_invents_nothing(order: tuple[str, ...]) -> None:
+    bundle = facts(BRANCHES, settings=Settings(default_order=order))
+    assert outcome(bundle) == (None, None)
+    assert trail(bundle)["default"] == "no branch answers to defaultOrder"
+
+
+# --- the base ---
+
+
+@pytest.mark.parametrize(
+    ("tip", "cached", "local", "expected"),
+    [
+        (OID, OID, None, ("refs/remotes/origin/b", OID, "fresh")),
+        (OID, OID, OTHER, ("refs/remotes/origin/b", OID, "fresh")),
+        (OID, OTHER, None, ("refs/remotes/origin/b", OTHER, "cached-stale")),
+        (OID, None, OID, ("refs/heads/b", OID, "local-branch")),
+        (None, OID, OTHER, ("refs/remotes/origin/b", OID, "cached-stale")),
+        (None, None, OID, ("refs/heads/b", OID, "local-branch")),
+        (OID, None, None, None),
+        (None, None, None, None),
+    ],
+)
+def test_what_serves_as_the_base(
+    tip: str | None, cached: str | None, local: str | None, expected: tuple[str, str, str] | None
+) -> None:
+    branch = Branch(name="b", tip=tip, cached_tip=cached, local_tip=local)
+    assert base_of(branch, facts("b")) == as_base(expected)
+
+
+def test_a_base_is_never_fresh_where_the_remote_did_not_answer() -> None:
+    # A replayed bundle may say what was advertised when it was made.
+    branch = Branch(name="b", tip=OID, cached_tip=OID)
+    expected = as_base(("refs/remotes/origin/b", OID, "cached-stale"))
+    assert base_of(branch, facts("b", provenance="local", complete=False)) == expected
+
+
+def as_base(expected: tuple[str, str, str] | None) -> Base | None:
+    if expected is None:
+        return None
+    ref, commit, status = expected
+    assert status in {"fresh", "cached-stale", "local-branch"}
+    return Base(ref=ref, commit=commit, status=status)  # type: ignore[arg-type] # one of the three
