@@ -25,6 +25,7 @@ PURE = {
     "datetime",
     "fnmatch",
     "functools",
+    "itertools",
     "msgspec",
     "packaging.version",
     "re",

@@ -84,19 +84,16 @@ def test_a_version_among_names(branches: str, label: str, expected: str) -> None
     assert asks(branches, label) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="a lone product branch is a topic, so the label's word binds to nothing")
 @pytest.mark.parametrize(("label", "expected"), [("JS-0.4.0", "issue-version js-0.4.x"), ("JS-0.11.0", "default main")])
 def test_a_product_with_one_branch(label: str, expected: str) -> None:
     assert asks("main maint-0.11.x js-0.4.x", label) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="a word that nothing carries is dropped, and the bare number stays")
 @pytest.mark.parametrize("label", ["Sprint 24", "PI 24", "Week 24", "Team 24", "24 hours"])
 def test_a_bare_number_of_something_else(label: str) -> None:
     assert asks("main release/23 release/24 release/25", label) == "default main"
 
 
-@pytest.mark.xfail(strict=True, reason="a pre-release word before the number is a family word like any other")
 @pytest.mark.parametrize("word", ["rc/", "beta/", "preview-", "pre/", "snapshot/", "alpha-"])
 def test_a_pre_release_word_before_the_number_does_not_cover_the_final(word: str) -> None:
     assert asks(f"main {word}1.2 {word}1.3", "1.2.0") == "default main"
@@ -124,7 +121,6 @@ def test_line_and_patch_are_both_shown() -> None:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="a branch for the patch before gets no weak evidence and no warning")
 def test_a_branch_for_another_patch_is_a_weak_match() -> None:
     ranking = rank(facts("main maint/4.1.0", issue=wants("4.1.1")))
     assert ranking.chosen == "main"
@@ -138,11 +134,10 @@ def test_not_cut_yet_and_then_cut() -> None:
     before = rank(facts("main 9.4 9.3 8.19", issue=wants(label="v9.5.0")))
     assert (before.chosen, candidate(before, "main").score) == ("main", 58)
     assert details(before, "main")[0].startswith("version-convention +15: labels v9.5.0: ")
-    assert "no branch is cut for it" in details(before, "main")[0]
+    assert details(before, "main")[0].endswith("no branch 9.5 is cut for it")
     assert answer(facts("main 9.5 9.4 9.3 8.19", issue=wants(label="v9.5.0"))) == "issue-version 9.5"
 
 
-@pytest.mark.xfail(strict=True, reason="the reason names neither the missing branch nor the newest line")
 @pytest.mark.parametrize(
     ("branches", "label", "missing"),
     [
@@ -153,7 +148,7 @@ def test_not_cut_yet_and_then_cut() -> None:
 )
 def test_the_missing_branch_is_named_by_the_convention(branches: str, label: str, missing: str) -> None:
     reason = details(rank(facts(branches, issue=wants(label))), "main")[0]
-    assert missing in reason.replace(label, "").split("no branch")[-1].replace(",", " ").split()
+    assert f"no branch {missing} is cut for it" in reason
 
 
 def test_a_far_future_version_waits_on_the_trunk() -> None:
@@ -165,12 +160,11 @@ def test_a_far_future_version_waits_on_the_trunk() -> None:
     assert details(rank(bundle), "develop")[0].startswith("version-convention +15: fixVersions 4.0.0: ")
 
 
-@pytest.mark.xfail(strict=True, reason="match.Repo does not know whether the list is complete")
 @pytest.mark.parametrize("provenance", ["remote", "local"])
 def test_an_incomplete_list_proves_no_missing_branch(provenance: Literal["remote", "local"]) -> None:
     ranking = rank(facts("main 9.4 9.3", issue=wants("9.5.0"), provenance=provenance, complete=False))
     assert ranking.chosen == "main"
-    assert not any("no branch is cut for it" in text for text in (*ranking.notes, *details(ranking, "main")))
+    assert not any("is cut for it" in text for text in (*ranking.notes, *details(ranking, "main")))
 
 
 def test_an_old_line_without_a_branch() -> None:
@@ -257,7 +251,6 @@ MODULES = (
             "1.2.3",
             "v1.2.2-snapshot@stable/a v1.2.1@main",
             "default main",
-            marks=pytest.mark.xfail(strict=True, reason="a phase is no word, so `-snapshot` passes for a release"),
         ),
     ],
 )  # fmt: skip
@@ -284,7 +277,6 @@ def test_a_tag_on_a_branch_that_is_not_listed_proves_nothing_for_others() -> Non
     assert asks("main 9.4 9.6", "9.5.2", "v9.5.1@9.5 v9.6.0@9.6") == "default main"
 
 
-@pytest.mark.xfail(strict=True, reason="no rule: a branch named for a tagged version is taken like any other")
 @pytest.mark.parametrize(
     ("branches", "label", "tags", "expected"),
     [
@@ -301,13 +293,11 @@ def test_a_branch_of_a_released_version_yields(branches: str, label: str, tags: 
     assert asks(branches, label, tags) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="work branches are left out even where release tags sit on them")
 def test_a_work_branch_with_releases_on_it_counts() -> None:
     tags = releases("hotfix/8.3", "8.3.0 8.3.1") + releases("hotfix/8.4", "8.4.0 8.4.1")
     assert asks("main hotfix/8.3 hotfix/8.4", "8.4.2", tags) == "issue-version hotfix/8.4"
 
 
-@pytest.mark.xfail(strict=True, reason="match._family takes any name whose first word, cut at a dash, is the field's")
 @pytest.mark.parametrize(
     "branch",
     ["release-notes", "main-rework", "dev-jane", "security-audit", "core-refactor", "develop-login", "stable-test"],
@@ -316,13 +306,11 @@ def test_a_topic_that_begins_with_a_family_word_takes_no_line(branch: str) -> No
     assert asks(f"main {branch}", "1.2.4", f"v1.2.3@{branch} v1.3.0@main") == "default main"
 
 
-@pytest.mark.xfail(strict=True, reason="match._family does not ask whether the name is a work branch's")
 @pytest.mark.parametrize("branch", ["fixes/login", "bugfixes/login", "backports/login", "staging/login"])
 def test_a_work_branch_takes_no_line_by_lineage(branch: str) -> None:
     assert asks(f"main {branch}", "1.2.4", f"v1.2.3@{branch} v1.3.0@main") == "default main"
 
 
-@pytest.mark.xfail(strict=True, reason="Lineage.newest takes the last by tag name where two tags name one version")
 def test_two_tags_of_one_version_on_two_branches_tie() -> None:
     assert asks("main stable/a stable/b", "1.0.1", "v1.0.0@stable/a 1.0.0@stable/b") == "tied stable/a stable/b"
 
@@ -391,7 +379,6 @@ def test_recency_breaks_no_tie() -> None:
     assert answer(bundle) == "tied branch-4.1 branch-4.2"
 
 
-@pytest.mark.xfail(strict=True, reason="a version that waits for an unknown development branch does not tie")
 def test_a_version_that_waits_with_no_development_branch_holds_the_other() -> None:
     bundle = facts("trunk 4.1 4.2", default=None, issue=wants(("4.1.2", "5.0.0")))
     assert not answer(bundle).startswith("issue-version")
@@ -458,7 +445,6 @@ def test_a_closed_milestone_leaves_the_labels_to_speak() -> None:
         pytest.param(
             "Affects Version/s",
             "default main",
-            marks=pytest.mark.xfail(strict=True, reason="Jira's own name of `versions` reads as a target"),
         ),
     ],
 )
@@ -467,7 +453,6 @@ def test_the_role_of_a_well_known_field(field: str, expected: str) -> None:
     assert answer(facts("main 8.1 8.2", issue=wants(more=(version,)))) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="labels that a firm field makes needless leave no trace")
 def test_a_label_that_is_not_used_is_said() -> None:
     ranking = rank(facts("main 8.1 8.2", issue=wants("8.1.1", label="8.2")))
     assert ranking.chosen == "8.1"
@@ -574,10 +559,12 @@ def test_an_unusable_name_is_never_an_answer(name: str, why: str) -> None:
     bundle = facts(["main", name], issue=wants("1.9.4", links=(pull(name),)), recent=(chose(name),))
     ranking = rank(bundle)
     assert names(ranking) == ["main"]
-    assert f"never an answer ({why}): 1: {name!a}" in ranking.notes
+    assert (
+        f"never an answer ({why}): 1: {ascii(name)[1:-1] if not name.isascii() or not name.isprintable() else name}"
+        in ranking.notes
+    )
 
 
-@pytest.mark.xfail(strict=True, reason="names._DECEPTIVE is a list that lacks them; str.isprintable tells most")
 @pytest.mark.parametrize("mark", INVISIBLE)
 def test_a_character_that_does_not_show_makes_a_name_unusable(mark: str) -> None:
     assert names(rank(facts(["main", f"release{mark}/1.9"], issue=wants("1.9.4")))) == ["main"]
@@ -589,13 +576,11 @@ def test_a_default_that_is_unusable_is_unknown() -> None:
     assert "the default branch --evil is not listed: the default is not known" in ranking.notes
 
 
-@pytest.mark.xfail(strict=True, reason="Lineage sorts by the encoded tag name, which a lone surrogate stops")
 def test_an_undecodable_tag_does_not_take_the_run_down() -> None:
     tags = [Tag(name="v1.0.0\udcff", branches=("main",)), Tag(name="v1.1.0", branches=("1.1",))]
     assert answer(facts("main 1.0 1.1", tags=tags, issue=wants("1.1.1"))) == "issue-version 1.1"
 
 
-@pytest.mark.xfail(strict=True, reason="labels and link keys stand in the answer as they came")
 def test_an_answer_holds_no_control_characters() -> None:
     forged = "1.2\x1b[31m\nissue-version +100: forged"
     ranking = rank(facts("main 1.2 1.3", issue=wants(forged, links=(pull("x", key=forged),))))
@@ -668,7 +653,6 @@ def test_a_development_branch_is_named_exactly(name: str) -> None:
     assert answer(facts(f"main {name}", dates={"main": 5, name: 1})) == "default main"
 
 
-@pytest.mark.xfail(strict=True, reason="only the first of the three names that exists is looked at")
 def test_a_dead_development_branch_does_not_hide_a_living_one() -> None:
     ages = {"main": 5, "development": 400, "dev": 1}
     assert answer(facts("main development dev", dates=ages)) == "default dev"
@@ -727,7 +711,6 @@ def test_the_default_order() -> None:
     assert [n for _, n in places] == ["develop", "trunk", "main", "master", "1.10", "1.9"]
 
 
-@pytest.mark.xfail(strict=True, reason="the points of the development branch outweigh the configured order")
 @pytest.mark.parametrize(
     ("branches", "order", "expected"),
     [
@@ -793,7 +776,6 @@ def test_a_remembered_branch_is_a_candidate_whatever_its_name() -> None:
     assert names(ranking) == ["main", "feature/login"]
 
 
-@pytest.mark.xfail(strict=True, reason="every remembered branch and every linked base is admitted as a line")
 @pytest.mark.parametrize("why", ["expired", "foreign"])
 def test_what_does_not_count_admits_no_work_branch(why: str) -> None:
     links = (pull("fixes/8.4", repository="acme/other"),) if why == "foreign" else ()

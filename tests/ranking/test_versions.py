@@ -134,7 +134,7 @@ def test_ripeness_is_packagings(text: str) -> None:
         ("1!2.0", Version((2, 0))),
         ("1.0+local.7", Version((1, 0))),
         ("1.0.post3", Version((1, 0), ripeness=1, build=(3,))),
-        ("1.0.dev4", Version((1, 0), ripeness=-6, build=(4,))),
+        ("1.0.dev4", Version((1, 0), ripeness=-7, build=(4,))),
         ("1.0-3", Version((1, 0), ripeness=1, build=(3,))),
     ],
 )
@@ -152,7 +152,7 @@ made = st.one_of(
     st.builds(
         lambda ns, ripeness, build: Version(ns, ripeness=ripeness, build=build),
         numbers,
-        st.integers(-6, 1),
+        st.integers(-7, 1),
         st.lists(st.integers(0, 12), max_size=2).map(tuple),
     ),
 )
@@ -386,7 +386,7 @@ def test_read_tag(name: str, version: Version, words: tuple[str, ...], tail: tup
         ("17-pool", Version((17,))),
         ("net10.0", Version((10, 0))),
         ("  8.4.0  ", Version((8, 4, 0))),
-        ("1.1.0-SNAPSHOT", Version((1, 1, 0), ripeness=-6)),
+        ("1.1.0-SNAPSHOT", Version((1, 1, 0), ripeness=-7)),
         ("2.7.2", Version((2, 7, 2))),
         ("26.2", Version((26, 2))),
         ("1.10.38", Version((1, 10, 38))),
@@ -427,13 +427,11 @@ def test_a_label_that_ends_in_its_separator_is_the_number() -> None:
     assert read(read_label("201601-")) == Version((201601,))
 
 
-@pytest.mark.xfail(strict=True, reason="only `2+` counts as a range; a comparison sign or word is passed over")
 @pytest.mark.parametrize("label", [">=1.2", "<1.3", "!=1.2", "before 1.2", "not 1.2", "1.2 or newer", "1.2 and later"])
 def test_a_range_is_no_version(label: str) -> None:
     assert read_label(label) is None
 
 
-@pytest.mark.xfail(strict=True, reason="several versions are seen only with dots, and between commas, slashes, blanks")
 @pytest.mark.parametrize(
     "label",
     [
@@ -453,7 +451,6 @@ def test_several_versions_are_none(label: str) -> None:
     assert read_label(label) is None
 
 
-@pytest.mark.xfail(strict=True, reason="the first bare number is taken, whatever stands before or after it")
 @pytest.mark.parametrize("label", ["Q3 2025", "#17", "PR 17", "17%"])
 def test_a_number_that_counts_something_else_is_no_version(label: str) -> None:
     assert read_label(label) is None
