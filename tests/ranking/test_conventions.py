@@ -178,6 +178,10 @@ def test_odd_names_are_said_to_be_left_out() -> None:
     assert "release-compute-v1" in notes
 
 
+def test_an_odd_name_answers_to_its_own_words() -> None:
+    assert asks(ODD, "compute-v1") == "issue-version release-compute-v1"
+
+
 @pytest.mark.parametrize("label", ["1.9", "compute-v2", "2.0.0"])
 def test_odd_names_take_nothing(label: str) -> None:
     assert asks(ODD, label) == "default main"
