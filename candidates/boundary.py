@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -19,7 +20,7 @@ DEBUG_VARIABLE = "BASE_BRANCH_DEBUG"
 
 def guarded(call: Callable[[], int | None]) -> NoReturn:
     """Run `call` and leave the process with its exit code, or with that of the error it raised."""
-    _open_closed_streams()
+    _prepare_streams()
     # Left to themselves these end this process alone: git's children, in groups of their own, would stay.
     for ending in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(ending) is signal.SIG_DFL:  # nohup's SIG_IGN is kept
@@ -44,10 +45,12 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     raise SystemExit(int(code))
 
 
-def _open_closed_streams() -> None:
-    """Put the null device where the caller closed standard input or output; Python has None there."""
+def _prepare_streams() -> None:
+    """Put the null device where the caller closed a stream (Python has None there); write what cannot be encoded."""
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - for the whole run
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name outside the terminal's encoding is shown as `\xNN`
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
