@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import parse_qsl, urlsplit
 
+from collectors.jira_site import JiraSite
 from tests.servers import HOST
 
 if TYPE_CHECKING:
@@ -280,6 +281,12 @@ class Jira:
         size = min(self.page, int(query.get("maxResults", "50")))
         page = {"startAt": start, "maxResults": size, "total": len(held), "comments": held[start : start + size]}
         return _ok(page)
+
+
+def site_of(jira: Jira, api: Literal["2", "3"] = "2") -> JiraSite:
+    """The site as a user has it who logs in as this product wants it."""
+    email = EMAIL if jira.product == "cloud" else None
+    return JiraSite(url=jira.url, email=email, token=TOKEN, deployment=jira.product, api=api)
 
 
 def _address(path: str) -> str:
