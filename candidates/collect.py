@@ -109,8 +109,10 @@ def collect(request: Request) -> Collected:
         failure = _fetch(request, asked, needed, deadline)
         if failure is not None:
             log.append(f"{', '.join(needed)} could not be fetched: {failure.kind}: {failure.detail}")
-            break
+        # After a failure too: of several refs some may have come, or another run brought them meanwhile.
         seen = _look(request, asked, _read_local(request, asked), log)
+        if failure is not None:
+            break
     return replace(seen, log=tuple(dict.fromkeys(log)))
 
 

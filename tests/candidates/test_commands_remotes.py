@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -134,6 +136,35 @@ def test_the_gone_branch_in_the_way_of_a_new_one_is_said(workshop: Workshop) -> 
         "'refs/remotes/origin/release' exists; cannot create 'refs/remotes/origin/release/1.0'"
     )
     assert chosen == " release/1.0 was chosen, but no ref of this clone holds it and it could not be fetched"
+
+
+def test_of_two_branches_one_came_and_what_is_said_is_what_is_there(
+    stale: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Both are needed, to see which one lives; develop/old, gone from the remote, is in develop's way.
+    stale.remote.commit("last of its kind", branch="develop")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2027-06-01T00:00:00+00:00")
+    stale.remote.commit("a year later", branch="main")
+    stale.clone.git("update-ref", "refs/remotes/origin/develop/old", "refs/remotes/origin/main")
+    decision = resolve(stale.clone.path)
+    tip = stale.remote.oid("main")
+    assert stale.clone.oid("refs/remotes/origin/main") == tip
+    assert settled(decision) == ("main", "refs/remotes/origin/main", tip, "default", "fresh")
+    (said,) = decision["log"]
+    assert said[20:].startswith(" develop, main could not be fetched: ")
+
+
+def test_a_ref_that_came_although_the_fetch_failed_counts(stale: Stand, tmp_path: Path) -> None:
+    # As where another run on the same clone was quicker.
+    real = shutil.which("git")
+    wrapper = tmp_path / "bin" / "git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\n{real} "$@"; code=$?\ncase " $* " in *" fetch "*) exit 1;; esac\nexit $code\n')
+    wrapper.chmod(0o755)
+    path = {"PATH": f"{wrapper.parent}:{os.environ['PATH']}"}
+    decision = resolve(stale.clone.path, "--issue-version", "1.10.1", environ=path)
+    tip = stale.remote.oid("release/1.10")
+    assert settled(decision) == ("release/1.10", "refs/remotes/origin/release/1.10", tip, "derived", "fresh")
 
 
 # --- a remote that does not answer ---
