@@ -110,7 +110,9 @@ def _already_released(target: Target, repo: Repo) -> str | None:
 
 
 def _on_several_lines(placed: Sequence[_Placed], listed: Listed) -> bool:
-    return len(placed) > 1 and len(set().union(*(each.branches(listed) for each in placed))) > 1
+    """Whether the versions go to more than one place; one that finds none is a place of its own."""
+    places = {frozenset(each.branches(listed) or {str(each.target)}) for each in placed}
+    return len(places) > 1
 
 
 def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) -> list[_Placed]:
@@ -123,7 +125,8 @@ def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) 
     if policy == "development" and listed.development is not None:
         reason = "of several versions the development branch is taken first (multipleVersions: development)"
         chosen = _Placed(chosen.target, Match("taken", winners={listed.development: reason}))
-    book.notes.append(f"several versions on several lines: multipleVersions {policy} takes {chosen.target.label}")
+    taken = listed.development if policy == "development" and listed.development else shown(chosen.target.label)
+    book.notes.append(f"several versions on several lines: multipleVersions {policy} takes {taken}")
     return [chosen]
 
 
@@ -185,9 +188,9 @@ def _released(book: _Book, targets: Iterable[Target], repo: Repo, *, placed: boo
     for target in targets:
         found = match(target.reading, repo)
         for branch, reason in found.winners.items():
-            _linked(book, branch, f"linked release {target}: {reason}", own, placed=placed)
+            _linked(book, branch, f"linked {target}: {reason}", own, placed=placed)
         if not found.winners:
-            book.notes.append(f"linked release {target}: {found.why}")
+            book.notes.append(f"linked {target}: {found.why}")
 
 
 def _bases(book: _Book, facts: Facts, listed: Listed, targets: Targets, *, placed: bool) -> None:

@@ -10,15 +10,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from ranking.lines import Lineage
 from ranking.versions import Reading, Version, read_branch, read_tag
 from ranking.words import is_family, is_work_branch, names_work
 
 _PLACES = ("{major}", "{minor}", "{patch}", "{build}")
-_DIGITS = re.compile("[0-9]+")
 _ISSUE_KEY = re.compile("[A-Z][A-Z0-9]+-[0-9]+")
+_DIGITS = re.compile("[0-9]+")
 _SPLIT = re.compile(r"[^A-Za-z]+")
 
 
@@ -60,21 +59,6 @@ class Conventions:
         if not covering:
             return None
         return max(covering, key=lambda line: (self.members[line.template], line.template)).reading.components
-
-
-@lru_cache(maxsize=1 << 17)
-def template_of(name: str) -> str | None:
-    """The name with its numbers replaced, None where it has none.
-
-    >>> template_of("release/8.4.0"), template_of("7-1-stable")
-    ('release/{major}.{minor}.{patch}', '{major}-{minor}-stable')
-    """
-    reading = read_branch(name)
-    if reading is None:
-        return None
-    places = iter((*_PLACES[: reading.components], *("{n}",) * 99))
-    spelled = re.sub("[0-9]+", lambda _: next(places), reading.spelling)
-    return f"{reading.before}{spelled}{reading.after}"
 
 
 def name_under(template: str, version: Version) -> str | None:
@@ -123,13 +107,13 @@ def infer_conventions(
         if reading is not None:
             readable[name] = _reread(reading, lineage)
     under: defaultdict[str, set[tuple[int, ...]]] = defaultdict(set)
-    for name, reading in readable.items():
+    for reading in readable.values():
         if not reading.version.prerelease:
-            under[template_of(name) or ""].add(reading.version.numbers)
+            under[reading.template].add(reading.version.numbers)
     lines, topics = {}, []
     known = neutral | lineage.words | lineage.abbreviations.keys() | named
     for name, reading in readable.items():
-        template = template_of(name) or ""
+        template = reading.template
         if name == default or name in admitted or _could_be_line(name, reading, known, lineage, len(under[template])):
             lines[name] = Line(
                 name=name,
@@ -153,15 +137,14 @@ def _product(reading: Reading, neutral: frozenset[str], abbreviations: Mapping[s
 
 
 def _could_be_line(name: str, reading: Reading, known: frozenset[str], lineage: Lineage, members: int) -> bool:
-    family = all(is_family(w) for w in reading.words)
-    tail = not reading.tail or reading.tail in lineage.tails
-    plain = tail and (family or all(w in known or is_family(w) for w in reading.words))
+    foreign = [w for w in reading.words if not is_family(w)]
+    plain = (not reading.tail or reading.tail in lineage.tails) and known.issuperset(foreign)
     if _bare(reading):
         # A bare number may be anything, an issue's number most often: a line's only where releases have, or
         # will next have, such a first number, or where several names of the family's own words have one.
-        if _ISSUE_KEY.fullmatch(name) and not family:
+        if foreign and _ISSUE_KEY.fullmatch(name):
             return False
-        return plain and (_plausible(reading, lineage) or (bool(reading.words) and family and members > 1))
+        return plain and (_plausible(reading, lineage) or (bool(reading.words) and not foreign and members > 1))
     return plain or (members > 1 and not names_work(reading.words))
 
 

@@ -73,9 +73,9 @@ class Lineage:
 
 
 def _names(branch: str, version: Version) -> bool:
-    """Whether the branch that alone carries a release is named for its version."""
-    reading = read_branch(branch)
-    return reading is not None and reading.version.covers(version)
+    """Whether the branch that alone carries a release is named for its line, but for a work folder before it."""
+    reading = read_branch(branch.partition("/")[2] or branch)
+    return reading is not None and reading.version.covers(version) and all(map(is_family, reading.words))
 
 
 def _as_one(releases: list[ReleaseTag]) -> ReleaseTag | None:

@@ -5,9 +5,11 @@ A branch that an answered, complete listing lacks is never an answer, however we
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
+from operator import attrgetter
 
 from ranking.facts import Branch, Facts, RefListing
 from ranking.names import fault_of, local_head, remote_tracking, shown
@@ -34,8 +36,7 @@ def list_branches(facts: Facts) -> Listed:
     """Leave out what can never be an answer, and say so."""
     usable: dict[str, Branch] = {}
     gone, unusable = [], []
-    # Of two records of one branch the same one counts, whatever their order.
-    for branch in sorted(facts.refs.branches, key=_record_order):
+    for branch in _in_order(facts.refs.branches):
         if fault_of(branch.name):
             unusable.append(branch.name)
         elif _gone(branch, facts.refs):
@@ -51,6 +52,14 @@ def list_branches(facts: Facts) -> Listed:
     default, said = _default(facts, usable)
     development, dead = _development(usable, default)
     return Listed(usable, default, development, (*notes, *said, *dead))
+
+
+def _in_order(branches: Sequence[Branch]) -> list[Branch]:
+    """By name; of two records of one branch the same one counts last, whatever their order."""
+    ordered = sorted(branches, key=attrgetter("name"))
+    if any(one.name == other.name for one, other in pairwise(ordered)):
+        ordered.sort(key=_record_order)
+    return ordered
 
 
 def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:

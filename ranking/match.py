@@ -16,7 +16,7 @@ from typing import Literal
 from ranking.conventions import Conventions, Line, name_under
 from ranking.lines import Lineage, ReleaseTag
 from ranking.versions import Reading, Version
-from ranking.words import is_family, is_work_branch
+from ranking.words import FAMILY_FOLDERS, is_family, is_work_branch, names_work
 
 # How many lines a module's newest release may be behind the whole's and still be released with it.
 _SAME_TRAIN = 3
@@ -156,7 +156,11 @@ def _wish(wanted: Reading, repo: Repo) -> _Wish:
 def _only_product(repo: Repo) -> frozenset[str]:
     """The one product that all lines are named for: its word tells nothing apart, so a label need not name it."""
     products = {line.product for line in repo.conventions.lines.values() if line.covering}
-    return products.pop() if len(products) == 1 else frozenset()
+    if len(products) != 1:
+        return frozenset()
+    only = products.pop()
+    # Release tags without the word speak of something else than the branches that carry it.
+    return only if not repo.lineage.majors or only <= repo.lineage.words else frozenset()
 
 
 def _other_train(wish: _Wish, repo: Repo) -> bool:
@@ -284,7 +288,8 @@ def _coming(version: Version, size: int, newest: ReleaseTag | None, wish: _Wish,
     For one version of the line, not for the line itself, it must carry a release of the line beside its name.
     """
     line = version.numbers[:size]
-    whole_line = version.wildcard or len(version.numbers) <= size
+    # `8.4` among branches named for 8.4.0 and 8.4.1 asks for the line; a bare `8` says too little.
+    whole_line = version.wildcard or 1 < len(version.numbers) <= size
     carrying = {
         name
         for release in repo.lineage.releases(wish.on_tags, wish.tail)
@@ -371,9 +376,9 @@ def _silent(name: str, repo: Repo) -> bool:
 def _family(name: str, repo: Repo) -> bool:
     """Whether a name without a version could be a line's: family words alone, or a code name in a family's folder."""
     folder, slash, rest = name.lower().partition("/")
-    if is_work_branch(name, None):
+    if is_work_branch(name, None) or names_work(_words_of(rest or folder)):
         return False
-    if slash and "/" not in rest and all(is_family(w) for w in _words_of(folder)):
+    if slash and "/" not in rest and FAMILY_FOLDERS.issuperset(_words_of(folder)):
         return True
     return all(is_family(w) or w in repo.conventions.neutral for w in _words_of(name.lower()))
 

@@ -22,8 +22,7 @@ from ranking.listing import Listed, counted, list_branches, refs_of
 from ranking.match import Repo
 from ranking.order import default_order
 from ranking.targets import read_targets, same_repository
-from ranking.versions import read_branch
-from ranking.words import is_family
+from ranking.words import FAMILY
 
 Reason = tuple[EvidenceKind, int, str]
 """One piece of evidence before it is written out: kind, points, words."""
@@ -143,9 +142,9 @@ def _candidates(
     view: View, claims: Mapping[str, list[Claim]], recent: Mapping[str, tuple[int, RecentChoice]]
 ) -> list[str]:
     """Whatever carries a version, the order's heads, family words, what was claimed or remembered."""
-    work = frozenset(view.repo.conventions.work)
-    chosen = {*view.order, *claims, *recent}
-    chosen |= {n for n in view.listed.branches if n not in work and (is_family(n.lower()) or read_branch(n))}
+    conventions = view.repo.conventions
+    chosen = {*view.order, *claims, *recent, *conventions.lines, *conventions.topics}
+    chosen |= {n for n in view.listed.branches if n.lower() in FAMILY}
     found = [n for n in chosen if n in view.listed.branches]
     # Where nothing else is there, a work branch is better than no answer.
     return found or list(view.listed.branches)
@@ -187,11 +186,8 @@ def _context(
         )
     if name in recent:
         points, choice = recent[name]
-        yield (
-            "recent",
-            points,
-            f"chosen by a person, {choice.count} times, last on {choice.last_used:%Y-%m-%d}",
-        )
+        often = "once" if choice.count == 1 else f"{choice.count} times"
+        yield "recent", points, f"chosen by a person {often}, last on {choice.last_used:%Y-%m-%d}"
     if view.ordered_first is not None:
         if name == view.ordered_first:
             yield "repo-default", weights.REPO_DEFAULT, "first of the configured defaultOrder"

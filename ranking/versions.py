@@ -7,7 +7,7 @@ knows which names exist; what several names say together is `conventions` and `l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -52,7 +52,8 @@ _UNRIPE_PREFIXES = frozenset({"alpha", "beta", "milestone", "pre", "preview", "r
 _LINE_WORDS = frozenset({"dev", "development", "next", "release"})
 
 _WORD = re.compile(r"[A-Za-z]+")
-_DIGITS = re.compile(rf"[0-9]{{1,{_LONGEST_COMPONENT}}}")
+_PLACES = ("{major}", "{minor}", "{patch}", "{build}")
+_DIGITS = re.compile("[0-9]+")
 # A number this long after a version is the day of the build (`9.3.19.v20170502`) and tells no lines apart; nor
 # does what stands behind a plus sign, which is a build's metadata by semver.org, clause 10.
 _STAMP = 8
@@ -61,9 +62,11 @@ _LIST = re.compile(r"\s*(?:[,;/&|+\n\u2013\u2014\u2192]|->|\.\.+|\b(?:and|or|to|
 _SPAN = re.compile(r"\s*[-_\s]\s*[vV]?")
 _RANGE = re.compile(
     r"[<>=\u2264\u2265~^]|[0-9xX]\s*\+(?![0-9A-Za-z])"
-    r"|\b(?:before|after|not|later|newer|older|above|below|since|until|earlier|higher|lower|except)\b",
+    r"|\b(?:before|after|not|later|newer|older|above|below|since|until|earlier|higher|lower|except|from|plus|up|was)\b"
+    r"|[?&]",
     re.IGNORECASE,
 )
+_ISSUE_KEY = re.compile("[A-Z][A-Z0-9]+-[0-9]+")
 # Words whose bare number counts something else.
 _COUNTED = frozenset("q pr mr issue bug ticket sprint week iteration day days hour hours percent points".split())
 # `v1.2` and `R1.2`: the letter belongs to the number. In `r-1.2` it is a word.
@@ -145,7 +148,8 @@ def _padded(numbers: tuple[int, ...], size: int) -> tuple[int, ...]:
 class Reading:
     """A name with its version: `before` and `after` are the literal text around it.
 
-    `words`: those of both, in lower case; `tail`: the numbers that follow the version.
+    `spelling`: the version as written; `template`: the name with its numbers replaced; `words`: those of both sides, in
+    lower case; `tail`: the numbers that follow the version.
     """
 
     before: str
@@ -153,6 +157,7 @@ class Reading:
     after: str
     separator: str
     spelling: str
+    template: str
     words: tuple[str, ...]
     tail: tuple[int, ...]
 
@@ -219,11 +224,13 @@ def _names_several(text: str) -> bool:
 
 
 def _counts_something(text: str, reading: Reading) -> bool:
-    """Whether a bare number counts something else than releases: `#17`, `17%`, `Q3 2025`, `PR 17`."""
+    """Whether a bare number counts something else than releases: `#17`, `17%`, `Q3 2025`, `APP-17`."""
     if reading.separator or reading.version.wildcard:
         return False
+    if _ISSUE_KEY.fullmatch(text):
+        return True
     near = reading.before[-1:] + reading.after[:1]
-    return bool(set(near) & set("#%$")) or bool(_COUNTED.intersection(w.lower() for w in _WORD.findall(text)))
+    return bool(set(near) & set("#%$")) or bool(_COUNTED.intersection(_WORD.findall(text.lower())))
 
 
 def _by_pep440(text: str, reading: Reading) -> Reading:
@@ -240,20 +247,22 @@ def _by_pep440(text: str, reading: Reading) -> Reading:
     elif exact.dev is not None and exact.pre is None:
         ripeness, build = _RIPENESS["dev"], (exact.dev,)
     version = Version(exact.release, wildcard=False, ripeness=ripeness, build=build)
-    return Reading("", version, "", reading.separator, reading.spelling, (), ())
+    return replace(reading, version=version, before="", after="", words=(), tail=())
 
 
 def _tokens(text: str) -> list[re.Match[str]]:
     """The numbers in a text that stand for themselves: no part of a word such as `k8s` or `sqlite3mc`."""
-    found = []
-    for match in _NUMBERS.finditer(text):
-        end = match.end()
-        if end < len(text) and text[end].isalpha() and not _PHASE.match(text, end):
-            continue
-        if any(len(n) > _LONGEST_COMPONENT for n in re.split("[._-]", match["numbers"])):
-            continue
-        found.append(match)
-    return found
+    return [m for m in _NUMBERS.finditer(text) if _stands_alone(text, m.end()) and not _absurd(m["numbers"])]
+
+
+def _absurd(numbers: str) -> bool:
+    if len(numbers) <= _LONGEST_COMPONENT:
+        return False
+    return any(len(n) > _LONGEST_COMPONENT for n in _DIGITS.findall(numbers))
+
+
+def _stands_alone(text: str, end: int) -> bool:
+    return end == len(text) or not text[end].isalpha() or _PHASE.match(text, end) is not None
 
 
 def _read(text: str, *, branch: bool) -> Reading | None:
@@ -264,24 +273,29 @@ def _read(text: str, *, branch: bool) -> Reading | None:
     match = next((m for m in found if m["separator"] or m["wildcard"]), found[0])
     end, ripeness = match.end(), FINAL
     build: tuple[int, ...] = ()
-    phase = _PHASE.match(text, end)
+    phase = _PHASE.match(text, end) if end < len(text) else None
     if phase and not (branch and (phase["word"] or "").lower() in _LINE_WORDS):
         ripeness = _RIPENESS[(phase["word"] or phase["letter"]).lower()]
         digits = phase["n"] or phase["m"]
         build = tuple(int(n[:_LONGEST_COMPONENT]) for n in digits.split(".")) if digits else ()
         end = phase.end()
     before, after = text[: match.start()], text[end:]
-    words = [w.lower() for w in _WORD.findall(_MARK.sub("", before))]
+    words = _WORD.findall(_MARK.sub("", before).lower())
     if ripeness == FINAL and words and words[-1] in _UNRIPE_PREFIXES:
         ripeness = _RIPENESS[words[-1]]
+    if after:
+        words += _WORD.findall(after.lower())
     separator = match["separator"] or ""
-    numbers = tuple(int(n) for n in (match["numbers"].split(separator) if separator else [match["numbers"]]))
+    written = match["numbers"].split(separator) if separator else [match["numbers"]]
+    rest = _DIGITS.sub("{n}", text[match.end("numbers") : end])
+    places = _PLACES[: len(written)] + ("{n}",) * (len(written) - len(_PLACES))
     return Reading(
         before=before,
-        version=Version(numbers, wildcard=bool(match["wildcard"]), ripeness=ripeness, build=build),
+        version=Version(tuple(map(int, written)), wildcard=bool(match["wildcard"]), ripeness=ripeness, build=build),
         after=after,
         separator=separator,
         spelling=text[match.start() : end],
-        words=(*words, *(w.lower() for w in _WORD.findall(after))),
-        tail=tuple(int(n) for n in _DIGITS.findall(after.partition("+")[0]) if len(n) < _STAMP),
+        template=f"{before}{separator.join(places)}{rest}{after}",
+        words=tuple(words),
+        tail=tuple(int(n) for n in _DIGITS.findall(after.partition("+")[0]) if len(n) < _STAMP) if after else (),
     )

@@ -14,9 +14,17 @@ FAMILY = frozenset(
     """
     release releases released releasing rel branch branches branched stable stabilization staging maint maintain
     maintained maintenance unmaintained unsupported support supported lts sts version versions ver v line lines
-    series x fixes patches patch updates train dev devel develop development next main master trunk current prod
-    production live ga final sec security core old legacy archive archived archives deprecated eol eom extended
-    service sp alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes
+    series fixes patches patch updates train dev devel develop development next main master trunk current prod
+    production ga final sec security old legacy archive archived archives deprecated eol eom extended
+    sp alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes
+    """.split()
+)
+
+# Folders of code-named lines (`unmaintained/yoga`). A person's or a module's folder is none of them.
+FAMILY_FOLDERS = frozenset(
+    """
+    release releases branch branches stable maint maintenance maintained unmaintained unsupported support supported
+    lts sts old legacy archive archived archives deprecated eol eom extended security
     """.split()
 )
 
@@ -35,8 +43,8 @@ WORK_PREFIXES = tuple(
     perf/ style/ build/ improvement/ enhancement/ experiment/ experimental/ spike/ poc/ sandbox/ tmp/ temp/ pr/
     pull/ prs/ review/ cleanup/ deps/ dependencies/ dependabot/ renovate/ renovate- mergify/ copilot/ codex/
     claude/ cursor/ devin/ greenkeeper/ snyk- imgbot whitesource/ mend/ pre-commit-ci- all-contributors/
-    allcontributors/ gh-readonly-queue/ gitbutler/ graphite-base/ release-please-- changeset-release/ create-
-    pull-request/ backport/ backport- backports/ auto-backport cherry-pick cherrypick cherry/ revert- revert/
+    allcontributors/ gh-readonly-queue/ gitbutler/ graphite-base/ release-please-- changeset-release/
+    create-pull-request/ backport/ backport- backports/ auto-backport cherry-pick cherrypick cherry/ revert- revert/
     automerge/ automerge- automation/ auto- autoupdate bump- bump/ update- update/ upgrade- upgrade/ merge-
     merge/ sync- sync/ staging/ trying crowdin
     """.split()

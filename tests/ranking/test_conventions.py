@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ranking.conventions import Conventions, infer_conventions, neutral_words, template_of
+from ranking.conventions import Conventions, infer_conventions, neutral_words
 from ranking.facts import Convention
 from ranking.lines import Lineage
 from ranking.rank import rank
+from ranking.versions import read_branch
 from ranking.words import is_work_branch
 from tests.ranking.facts_builder import answer, asks, facts, names, releases, tag, wants
 
@@ -239,8 +240,9 @@ def test_a_bare_number_needs_releases_of_that_number() -> None:
         ("main", None),
     ],
 )
-def test_template_of(name: str, template: str | None) -> None:
-    assert template_of(name) == template
+def test_templates(name: str, template: str | None) -> None:
+    reading = read_branch(name)
+    assert (reading.template if reading else None) == template
 
 
 def test_the_template_with_most_lines_dominates() -> None:

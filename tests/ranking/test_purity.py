@@ -26,6 +26,7 @@ PURE = {
     "fnmatch",
     "functools",
     "itertools",
+    "operator",
     "msgspec",
     "packaging.version",
     "re",

@@ -146,7 +146,7 @@ def test_a_pull_request_to_where_the_version_waits_is_not_against_it() -> None:
         ),
         pytest.param(
             IssueLink(kind="release", key="9.9"),
-            "linked release release 9.9: newer than release/1.2, the newest here; no branch release/9.9 is cut for it",
+            "linked release 9.9: newer than release/1.2, the newest here; no branch release/9.9 is cut for it",
         ),
     ],
 )
