@@ -5,6 +5,7 @@ The bundle that comes out is the last pass's, so that ranking it again gives the
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -122,7 +123,7 @@ def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
     checkout, config = open_repository(git), read_config(git)
     choice = choose_remote(config, request.remote)
     if isinstance(choice, RemoteQuestion):
-        raise RemoteUndecided((checkout.top or checkout.common_dir).name, choice)
+        raise RemoteUndecided(_folder_name(checkout), choice)
     began = time.monotonic()
     with ThreadPoolExecutor(max_workers=2) as pool:
         try:
@@ -238,7 +239,12 @@ def _repository(asked: _Asked, local: LocalRefs) -> Repository:
 def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
     """The remote's owner/name, else the folder's name."""
     from_url = owner_and_name(choice.url) if choice and choice.url else None
-    return from_url or (checkout.top or checkout.common_dir).name
+    return from_url or _folder_name(checkout)
+
+
+def _folder_name(checkout: Checkout) -> str:
+    r"""The name of the repository's folder; bytes that are no UTF-8, and so no JSON, stand as `\xNN`."""
+    return os.fsencode((checkout.top or checkout.common_dir).name).decode("utf-8", "backslashreplace")
 
 
 def _wants_lineage(issue: Issue | None) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.candidates.conftest import MakeStand, Stand
+    from tests.conftest import Workshop
     from tests.servers import HttpSite
 
 
@@ -126,6 +127,19 @@ def test_a_hostile_version_label_is_shown_as_text_and_yields_nothing(lines: Stan
     assert told.code == 0
     assert b"\x1b" not in told.out
     assert "\u202e" not in told.out.decode()
+
+
+@pytest.mark.parametrize("remotes", [(), ("left", "right")])
+def test_a_folder_whose_name_is_no_text_still_gives_json(
+    workshop: Workshop, tmp_path: Path, remotes: tuple[str, ...]
+) -> None:
+    repo = workshop.init("plain")
+    for name in remotes:
+        repo.git("remote", "add", name, str(tmp_path / "nowhere"))
+    odd = tmp_path / os.fsdecode(b"re\xffpo")
+    repo.path.rename(odd)
+    decision = resolve(odd, code=3 if remotes else 0)
+    assert decision["repository"] == "re\\xffpo"
 
 
 # --- secrets ---
