@@ -154,11 +154,11 @@ def fault_of_exception(site: JiraSite, fault: BaseException) -> Failure:
     names = {type(each).__name__ for each in chain}
     host = site.host or "the host"
     tls = next((each for each in chain if isinstance(each, ssl.SSLError)), None)
-    why = (getattr(tls, "verify_message", "") or tls.reason if tls else None) or "the handshake failed"
+    why = getattr(tls, "verify_message", None) or getattr(tls, "reason", None) or "the handshake failed"
     # The first row that fits decides.
     rows: tuple[tuple[bool, FailureKind, str], ...] = (
         (
-            bool(names & {"InvalidHeader", "UnicodeEncodeError"}),
+            bool(names & {"InvalidHeader", "UnicodeEncodeError"}) or _NO_HEADER in str(fault),
             "auth-refused",
             "the e-mail or the token holds characters that no header can carry",
         ),
@@ -178,6 +178,7 @@ def fault_of_exception(site: JiraSite, fault: BaseException) -> Failure:
 # By name, because requests hands through what urllib3 raises under names of its own, and both have changed theirs.
 _NO_URL: Final = frozenset({"MissingSchema", "InvalidSchema", "InvalidURL", "LocationParseError"})
 _TIMED_OUT: Final = frozenset({"ConnectTimeout", "ReadTimeout", "ConnectTimeoutError", "ReadTimeoutError"})
+_NO_HEADER: Final = "Invalid header value"
 _NO_BUNDLE: Final = "TLS CA certificate bundle"
 
 

@@ -50,6 +50,12 @@ class JiraSite:
     ca_file: str | None = None
     verify: bool = True
 
+    def __post_init__(self) -> None:
+        """Refuse what is no URL: the client library would ask a host of its own choice instead."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidInput(f"{redact(self.url)!r} is no URL of a Jira", hint="it looks like https://jira.example")
+
     @property
     def host(self) -> str | None:
         """Its host."""

@@ -255,7 +255,10 @@ def test_what_is_no_key_reaches_no_url(text: str) -> None:
         (JiraSite(url="https://acme.atlassian.net", token=TOKEN), ("bearer", True, "3")),
         (JiraSite(url="https://jira.acme.example/jira", token=TOKEN), ("bearer", False, "2")),
         (JiraSite(url="https://jira.acme.example", email="a@b", token=TOKEN), ("basic", True, "2")),
-        (JiraSite(url="https://jira.acme.example", email="a@b", token=TOKEN, deployment="server"), ("basic", False, "2")),
+        (
+            JiraSite(url="https://jira.acme.example", email="a@b", token=TOKEN, deployment="server"),
+            ("basic", False, "2"),
+        ),
         (JiraSite(url="https://jira.acme.example", deployment="cloud", api="2"), ("none", True, "2")),
         (JiraSite(url="https://acme.atlassian.net.evil.example", token=TOKEN), ("bearer", False, "2")),
     ],

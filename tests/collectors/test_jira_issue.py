@@ -11,7 +11,9 @@ from collectors.errors import InvalidInput
 from collectors.jira_issue import JiraSite, read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Issue
+from ranking.rank import rank
 from tests.jira_server import Jira, Product, Reply, jira_server, link, parent, remote, site_of, version
+from tests.ranking.facts_builder import answer, facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -368,3 +370,34 @@ def test_what_is_no_key_asks_nothing(jira: tuple[Jira, JiraSite]) -> None:
     with pytest.raises(InvalidInput):
         read(site, "APP-1/../../admin")
     assert server.requests == []
+
+
+# --- what the ranking makes of it ---
+
+
+def test_the_configured_field_decides_and_the_other_is_shown(jira: tuple[Jira, JiraSite]) -> None:
+    server, site = jira
+    server.add("APP-1", customfield_10001=version("4.20.z"), customfield_10855=version("4.19.z"))
+    issue = read(replace(site, target_fields=("Target Release",)))
+    told = facts("main release-4.19 release-4.20", issue=issue)
+    assert answer(told) == "issue-version release-4.19"
+    shown = [each.detail for candidate in rank(told).candidates for each in candidate.evidence]
+    assert any("Target Release 4.19.z" in detail for detail in shown)
+    assert any("Target Version (not the configured field) 4.20.z" in detail for detail in shown)
+
+
+def test_versions_of_an_initiative_decide_from_two_levels_up(jira: tuple[Jira, JiraSite]) -> None:
+    server, site = jira
+    server.add("APP-1", customfield_10008="EPIC-1")
+    server.add("EPIC-1", parent=parent("INIT-1", level=2))
+    server.add("INIT-1", fixVersions=[version("4.19.3")])
+    assert answer(facts("main release-4.19 release-4.20", issue=read(site))) == "linked-release release-4.19"
+
+
+def test_three_states_of_a_field_are_three_notes(jira: tuple[Jira, JiraSite]) -> None:
+    server, site = jira
+    del server.add("APP-1", customfield_10001=None)["fixVersions"]
+    notes = rank(facts("main release-4.19", issue=read(replace(site, target_fields=("Target Aim",))))).notes
+    assert "field fixVersions was not delivered" in notes
+    assert "field Target Aim could not be read" in notes
+    assert "field versions is empty" in notes
