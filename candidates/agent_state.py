@@ -289,7 +289,7 @@ def _record(decision: Decision) -> State:
         BRANCH: decision.base_branch,
         SOURCE: decision.base_branch_source,
         STATUS: decision.base_fetch_status,
-        EVIDENCE: None if evidence is None else msgspec.to_builtins(evidence),
+        EVIDENCE: None if evidence is None else msgspec.json.decode(msgspec.json.encode(evidence)),
     }
 
 
