@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
+from collectors.store_file import replace_bytes
 from ranking.facts import Backtest, Record
 
 
@@ -25,14 +23,7 @@ class KeptBacktest(Record, frozen=True, kw_only=True):
 def keep_backtest(preferences: Path, kept: KeptBacktest) -> Path:
     """Write the figure beside the preferences file; OSError where that cannot be. The file that holds it."""
     target = _place(preferences, kept.project_key)
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
-    try:
-        unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
-        unfinished.replace(target)
-    finally:
-        with suppress(FileNotFoundError):
-            unfinished.unlink()
+    replace_bytes(target, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
     return target
 
 
