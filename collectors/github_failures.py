@@ -6,6 +6,7 @@ rate limit, a single sign-on, or a refusal; 404 is a missing thing, a hidden one
 
 from __future__ import annotations
 
+import errno
 import re
 import ssl
 from collections.abc import Mapping
@@ -210,6 +211,7 @@ def transport_failure(fault: BaseException, site: GitHubSite) -> Failure:
 def _transport(reasons: list[BaseException], host: str) -> tuple[FailureKind, str]:
     # By name, because requests hands through what urllib3 raises under names of its own.
     names = {kind.__name__ for reason in reasons for kind in type(reason).__mro__}
+    names |= {errno.errorcode.get(r.errno or 0, "") for r in reasons if isinstance(r, OSError)}
     untrusted = next((r for r in reasons if isinstance(r, ssl.SSLError)), None)
     if untrusted is not None:
         why = getattr(untrusted, "verify_message", "") or untrusted.reason or "the handshake failed"
@@ -217,8 +219,10 @@ def _transport(reasons: list[BaseException], host: str) -> tuple[FailureKind, st
     rows: tuple[tuple[set[str], FailureKind, str], ...] = (
         ({"ProxyError"}, "refused", f"the proxy on the way to {host} did not let through"),
         ({"NameResolutionError", "gaierror"}, "host-not-found", f"there is no host {host}"),
-        ({"Timeout", "ReadTimeoutError", "TimeoutError"}, "timed-out", f"{host} did not answer in time"),
         ({"ConnectionRefusedError"}, "refused", f"{host} refused the connection"),
+        ({"ENETUNREACH", "EHOSTUNREACH"}, "refused", f"there is no way to {host}"),
+        # After the two: urllib3 calls every connection that did not come about a kind of time-out.
+        ({"Timeout", "ReadTimeoutError", "TimeoutError"}, "timed-out", f"{host} did not answer in time"),
         ({"SSLError"}, "tls", f"{host} could not be trusted"),
         ({"ConnectionError", "ChunkedEncodingError", "ContentDecodingError"}, "protocol", f"{host} broke off"),
     )

@@ -2,7 +2,7 @@
 
 An issue is one GraphQL request. REST serves where that does not: without a token, which GraphQL refuses; on a
 server that does not know the fields; and to say why GraphQL found nothing (gone, moved, hidden). The library's
-own retries and pauses are off: they know no deadline (FACTS: 1,800 s were seen). Nothing here raises for what
+own retries and pauses are off: they know no deadline (1,800 s were seen). Nothing here raises for what
 a server does; what it did stands in the facts.
 """
 

@@ -88,7 +88,8 @@ def read_by_rest(client: Asks, place: Place, first: Reply | None = None) -> Issu
     item, links = dict_of(reply.json), _Links()
     # A redirect was followed to where it is now: that repository is the one its links belong to.
     name, number = rest_repository(item), number_of(item, "number")
-    there = place if place.holds(name) else Place(repository=name, canonical=name, number=number, host=place.host)
+    at_home = not name or place.holds(name)
+    there = place if at_home else Place(repository=name, canonical=name, number=number, host=place.host)
     if isinstance(item.get("pull_request"), dict):
         pull = Pull(repository=there.repository, number=number, state=None, base=None)
         links.found.append(itself(_asked_pull(client, pull, links), there))
