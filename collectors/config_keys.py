@@ -56,7 +56,7 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 _LOGIN: Final = re.compile(r"[^\s:]+")
 # What a header's value can hold.
 _SECRET: Final = re.compile(r"[\x21-\x7e]+")
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class Secret:
@@ -190,7 +190,7 @@ def parse_address(url: str) -> tuple[str, str, int] | None:
     except ValueError:
         return None
     scheme = parts.scheme.lower()
-    return (scheme, parts.hostname, port or _DEFAULT_PORTS[scheme]) if parts.hostname else None
+    return (scheme, parts.hostname, port or DEFAULT_PORTS[scheme]) if parts.hostname else None
 
 
 def from_value(key: Key, raw: object, where: str, what: str | None = None) -> object:

@@ -16,6 +16,8 @@ from types import MappingProxyType
 from typing import Final, cast
 from urllib.parse import urlsplit, urlunsplit
 
+import msgspec
+
 from collectors.config_files import read_repository_file, read_user_file
 from collectors.config_keys import (
     DEFAULT,
@@ -23,17 +25,14 @@ from collectors.config_keys import (
     KEYS,
     Autonomy,
     Held,
-    Key,
     OnFetchFailure,
     Origin,
     Refresh,
     Secret,
-    SourceName,
     from_text,
     from_value,
     nearest,
     parse_address,
-    snake,
 )
 from collectors.errors import InvalidInput
 from collectors.preferences import PREFERENCES_VARIABLE, preferences_path
@@ -93,8 +92,11 @@ class GitHubConfiguration:
         return self.api_url if host.lower() == (self.host or _PUBLIC_HOST).lower() else None
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The environment for `github_site.find_site`: the configured host stands in it as gh's own GH_HOST does."""
-        return dict(environ) | ({"GH_HOST": self.host} if self.host else {})
+        """The environment for `github_site.find_site`: the configured host stands in it as gh's own GH_HOST does.
+
+        A GH_HOST that is there stays: the Enterprise token beside it is that host's.
+        """
+        return dict(environ) | ({"GH_HOST": self.host} if self.host and not environ.get("GH_HOST") else {})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,13 +167,9 @@ def read_flags(flags: Mapping[str, object]) -> dict[str, Held]:
         if value is None or value in ((), []) or (flag == AUTOPILOT_FLAG and value is False):
             continue
         key = KEYS["autonomy"] if flag == AUTOPILOT_FLAG else FLAGS[flag]
-        raw = (
-            "full"
-            if flag == AUTOPILOT_FLAG
-            else ",".join(map(str, value))
-            if isinstance(value, list | tuple)
-            else value
-        )
+        raw = "full" if flag == AUTOPILOT_FLAG else value
+        if isinstance(raw, list | tuple):
+            raw = ",".join(map(str, raw))
         converted = from_text(key, raw, flag) if isinstance(raw, str) else from_value(key, raw, flag)
         earlier = layer.get(key.name)
         if earlier is not None and earlier.value != converted:
@@ -242,7 +240,7 @@ def bind_jira_tokens(environment: Layer, user: Layer) -> tuple[JiraCredential, .
 def _assemble(held: Layer, credentials: tuple[JiraCredential, ...], warnings: tuple[str, ...]) -> Configuration:
     """The record of a merged layer. The types were checked key by key."""
     value = {name: one.value for name, one in held.items()}
-    of_settings = {field: value[name] for field in Settings.__struct_fields__ for name in KEYS if snake(name) == field}
+    of_settings = {field.name: value[field.encode_name] for field in msgspec.structs.fields(Settings)}
     return Configuration(
         remote=cast("str | None", value["remote"]),
         project_key=cast("str | None", value["projectKey"]),
@@ -293,8 +291,3 @@ def _unknown(name: str, known: tuple[str, ...]) -> str:
     bare = name.removeprefix(_PREFIX)  # BASE_BRANCH_JIRA_URL is meant for JIRA_URL
     near = bare if bare in known else nearest(name, known)
     return f"{shown(name)} is not known" + (f"; the nearest is {near}" if near else "")
-
-
-def who_may_set(key: Key) -> tuple[SourceName, ...]:
-    """Who may set a key, the strongest first; everybody's `default` left out."""
-    return key.allowed()[:-1]
