@@ -1,14 +1,14 @@
 """What a run's state file says of the base: merged purely, and refused where the result would break the contract.
 
-A document in, a document out; nothing here opens a file for writing. Every key that is not the base's keeps its
-value and its place, whatever a reader made of its numbers.
+A document in, a document out; `collectors.store_file` does the locking and the replacing. Every key that is not
+the base's keeps its value, its number spelling and its place.
 """
 
 from __future__ import annotations
 
 import os.path
-import stat
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any, get_args
 
@@ -16,7 +16,23 @@ import msgspec
 
 from candidates.contract import BaseBranchSource, Decision
 from collectors.errors import EvidenceError, InvalidInput
-from collectors.strict_json import decode_strict, join_path, place_of
+from collectors.store_file import (
+    LOCK_SECONDS,
+    NEW_DOCUMENT,
+    Damage,
+    Document,
+    Edit,
+    Outcome,
+    Raw,
+    Reading,
+    change_file,
+    parse_document,
+    raw_items,
+    read_settled,
+    reason_of,
+    set_member,
+)
+from collectors.strict_json import join_path, place_of
 from ranking.facts import Ranking
 from ranking.names import fault_of, shown
 
@@ -38,30 +54,10 @@ STATUSES = ("fresh", "cached-stale", "local-branch")
 
 STALE_STATUSES = STATUSES[1:]
 
-DESIGN_REFERENCES = tuple(
-    """
-    designReference designReferences designRef designUrl designUrls designLink design
-    figmaUrl figmaUrls figmaLink figmaReference figmaRef figma
-    """.split()
-)
-"""The spellings under which a state may name the design that the work follows; any of them counts."""
-
-ACCESS_TIERS = tuple("accessTier designAccessTier designTier figmaAccessTier figmaTier".split())
-"""The spellings of how far that design could be read; they count inside the reference's own object too."""
-
-TIERS_INSIDE = (*ACCESS_TIERS, "tier")
-"""Inside the reference's object the bare word says enough."""
-
-_NULLABLE = ("convention", "askedOnIssue")
+NULLABLE = ("convention", "askedOnIssue")
 """What the ranking keeps as null; a merge patch can only take a null away, so a state may lack them."""
 
 _SHOWN = 80
-
-# As far as a pattern can say what `ranking.names.fault_of` says.
-_USABLE_NAME = (
-    r"^(?!-)(?!HEAD$)(?!@$)(?![./])(?!.*(?:\.\.|@\{|//|/\.))(?!.*\.lock(?:/|$))(?!.*[./]$)"
-    r"[^\u0000-\u0020\u007f~^:?*\[\\]+$"
-)
 
 
 class Refused(EvidenceError):  # noqa: N818 - it says what happened
@@ -79,17 +75,14 @@ class Refused(EvidenceError):  # noqa: N818 - it says what happened
 def read_state(path: Path) -> State:
     """The state file's document; InvalidInput where it is not there, cannot be read or is no JSON object."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise InvalidInput(f"the state file {path} is no regular file")
-        data = path.read_bytes()
+        reading = read_settled(path, _judge)
     except OSError as fault:
-        why = (fault.strerror or str(fault)).lower()
-        raise InvalidInput(f"the state file {path} cannot be read: {why}") from fault
-    except ValueError as fault:
-        if isinstance(fault, InvalidInput):
-            raise
-        raise InvalidInput(f"the state file {str(path)!r} cannot be read: {fault}") from fault  # a NUL in the name
-    return parse_state(data, f"the state file {path}")
+        raise InvalidInput(f"the state file {path} cannot be read: {reason_of(fault)}") from fault
+    if reading.data is None:
+        raise InvalidInput(f"the state file {path} does not exist")
+    if reading.moving:
+        raise InvalidInput(f"the state file {path} is being written by another program")
+    return parse_state(reading.data, f"the state file {path}")
 
 
 def parse_state(data: bytes, what: str = "the state") -> State:
@@ -98,7 +91,20 @@ def parse_state(data: bytes, what: str = "the state") -> State:
     >>> parse_state(b'{"taskType": "bug"}')
     {'taskType': 'bug'}
     """
-    return decode_strict(data, State, what)
+    return _document(data, what).root
+
+
+def _document(data: bytes, what: str) -> Document:
+    match parse_document(data):
+        case Damage(why=why):
+            raise InvalidInput(f"{what} {why}")
+        case Document() as document:
+            return document
+
+
+def _judge(data: bytes) -> Damage | None:
+    found = parse_document(data)
+    return found if isinstance(found, Damage) else None
 
 
 # --- the contract ---
@@ -173,7 +179,7 @@ def _ranking_faults(evidence: dict[str, object]) -> list[str]:
     faults = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
     known = {key: value for key, value in evidence.items() if key in own}
     try:
-        msgspec.convert(dict.fromkeys(_NULLABLE) | known, Ranking)
+        msgspec.convert(dict.fromkeys(NULLABLE) | known, Ranking)
     except msgspec.ValidationError as fault:
         message, where = place_of(str(fault))
         faults.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
@@ -200,12 +206,12 @@ def merge_state(
 ) -> State:
     """The state with what was decided; Refused, with every reason, where the result would break the contract.
 
+    Evidence of an earlier run gives way to null where this one has none: it speaks of another base.
     `roots`: the repositories' folders, one a decision, the first the main one's; of one decision it may be left
     out. Nothing is recorded while any decision is without a base. `canonical`: what makes two spellings of one
     root equal (the caller may look at the file system; this function does not).
     """
-    changes = _changes(state, decisions, roots, canonical)
-    return {key: value for key, value in {**state, **changes}.items() if key not in changes or value is not None}
+    return {**state, **decided_changes(state, decisions, roots, canonical=canonical)}
 
 
 def state_patch(
@@ -217,10 +223,10 @@ def state_patch(
 ) -> State:
     """The same as a JSON merge patch (RFC 7386), for a pipeline with a writer of its own; Refused alike.
 
-    Where the evidence holds a null (no convention), the patched state lacks that key: a merge patch cannot set
-    a null. `projects` stands in it whole: a merge patch has no other way to change an array.
+    Where the merged state holds a null of ours (no convention), the patched one lacks that key: a merge patch
+    cannot set a null. `projects` stands in it whole: a merge patch has no other way to change an array.
     """
-    changes = _changes(state, decisions, roots, canonical)
+    changes = decided_changes(state, decisions, roots, canonical=canonical)
     evidence = changes.get(EVIDENCE)
     if evidence is not None:
         # What an earlier record held is taken away by name, also where the given state is not the latest.
@@ -238,10 +244,14 @@ def _object_patch(old: object, new: Mapping[str, Any]) -> State:
     }
 
 
-def _changes(
-    state: Mapping[str, Any], decisions: Sequence[Decision], roots: Sequence[str | PurePath], canonical: Canonical
+def decided_changes(
+    state: Mapping[str, Any],
+    decisions: Sequence[Decision],
+    roots: Sequence[str | PurePath] = (),
+    *,
+    canonical: Canonical = os.path.normpath,
 ) -> State:
-    """What the decisions make of the state's own keys; None: the key goes."""
+    """What the decisions make of the state's own keys, each with its whole new value; Refused as `merge_state`."""
     places: list[str | None] = [str(root) for root in roots] or [None] * min(len(decisions), 1)
     paired = list(zip(decisions, places, strict=True))
     several = len(paired) > 1
@@ -322,6 +332,8 @@ def _placed(state: Mapping[str, Any], paired: Sequence[tuple[Decision, str | Non
     # A single one that stands later in `projects[]` is not the main repository; the scalars are not its own.
     is_main = several or root is None or not index_of.get(canonical(root))
     changes = _record(first) if is_main else {}
+    if changes.get(EVIDENCE) is None and EVIDENCE not in state:
+        changes.pop(EVIDENCE, None)
     return {**changes, PROJECTS: projects} if touched else changes
 
 
@@ -339,62 +351,66 @@ def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
     ]
 
 
-# --- the schema ---
+# --- writing ---
+
+Changes = Callable[[Mapping[str, Any]], State]
+"""What has to change in a state, as whole values of its keys (`decided_changes`, `recheck_changes`)."""
 
 
-def state_schema(*, autopilot: bool = False) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of what `gate` asks of a state, with or without `--autopilot`.
+def canonical_root(folder: Path) -> Canonical:
+    """What makes two spellings of one root equal on this machine; relative ones begin at a folder."""
+    return lambda root: os.path.realpath(folder / root)
 
-    It says less than the gate in one thing: which characters of a branch name do not show.
+
+def change_text(data: bytes, changes_of: Changes, what: str = "the state") -> bytes:
+    """The state's bytes with what changes; all that does not stays as it is, to the spelling of numbers. Pure.
+
+    >>> change_text(b'{"x": 1.50, "baseFetchStatus": "cached-stale"}', lambda _: {"baseFetchStatus": "fresh"})
+    b'{"x": 1.50, "baseFetchStatus": "fresh"}'
     """
-    ranking = msgspec.json.schema(Ranking)["$defs"]
-    required = [key for key in ranking["Ranking"]["required"] if key not in _NULLABLE]
-    ranking["Ranking"] = ranking["Ranking"] | {"required": required}
-    rules = [_evidence_where(SOURCE, ["derived"], {"ambiguous": {"const": False}})]
-    rules += [_evidence_where(STATUS, list(STALE_STATUSES), {}), _design_rule()]
-    if not autopilot:
-        unattended = {"required": ["workspaceSource"], "properties": {"workspaceSource": {"const": "autopilot"}}}
-        rules.append({"if": {"not": unattended}, "then": {"properties": {SOURCE: {"enum": list(PERSONS_SOURCES)}}}})
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "base-branch state: what the gate asks of a run's state file",
-        "type": "object",
-        "required": ["taskType", BRANCH, STATUS, SOURCE, "siblings"],
-        "properties": {
-            "taskType": {"type": "string", "pattern": r"\S"},
-            BRANCH: {"type": "string", "pattern": _USABLE_NAME},
-            STATUS: {"enum": list(STATUSES)},
-            SOURCE: {"enum": list(SOURCES)},
-            EVIDENCE: {"anyOf": [{"$ref": "#/$defs/Ranking"}, {"type": "null"}]},
-            "siblings": {"type": "array"},
-        },
-        "allOf": rules,
-        "$defs": ranking,
-    }
+    document = _document(data, what)
+    text = document.text
+    for key, value in changes_of(document.root).items():
+        if key in document.root and document.root[key] == value:
+            continue
+        wanted = _projects_text(document, value) if key == PROJECTS else value
+        text = set_member(text, (key,), wanted)
+    return document.encode(text)
 
 
-def _evidence_where(key: str, values: list[str], more: dict[str, Any]) -> dict[str, Any]:
-    """Evidence has to stand where a key has one of these values."""
-    return {
-        "if": {"required": [key], "properties": {key: {"enum": values}}},
-        "then": {"required": [EVIDENCE], "properties": {EVIDENCE: {"type": "object", "properties": more}}},
-    }
+def write_state(
+    path: Path, changes_of: Changes, *, now: datetime, create: bool = True, wait_seconds: float = LOCK_SECONDS
+) -> Outcome:
+    """Change the state file under its lock, whole or not at all.
+
+    InvalidInput for one that is no state, or has gone meanwhile; SetupError where it cannot be written; Refused
+    as `changes_of` refuses. `create`: whether one that was not there is made.
+    """
+    existed = os.path.lexists(path)
+    if not existed and not path.parent.is_dir():
+        raise InvalidInput(f"the state file {path} cannot be made: there is no such folder")
+
+    def edit(reading: Reading) -> Edit:
+        if reading.data is None and (existed or not create):
+            raise InvalidInput(f"the state file {path} has gone meanwhile; nothing was written")
+        return Edit(data=change_text(reading.data or NEW_DOCUMENT, changes_of, f"the state file {path}"))
+
+    outcome = change_file(path, edit, judge=_judge, now=now, create=create and not existed, wait_seconds=wait_seconds)
+    if outcome.before is None and outcome.after is None:
+        raise InvalidInput(f"the state file {path} does not exist")
+    return outcome
 
 
-def _design_rule() -> dict[str, Any]:
-    """With a design reference: a component, and an access tier beside the reference or inside it."""
-    tier = {"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "number"}]}
-    something: dict[str, Any] = {"not": {"enum": [None, False, "", [], {}]}}
-    inside = {"type": "object", "anyOf": [_has(key, tier) for key in TIERS_INSIDE]}
-    beside = [_has(key, tier) for key in ACCESS_TIERS]
-    return {
-        "if": {"anyOf": [_has(key, something) for key in DESIGN_REFERENCES]},
-        "then": {
-            "properties": {"taskType": {"const": "component"}},
-            "anyOf": beside + [_has(key, inside) for key in DESIGN_REFERENCES],
-        },
-    }
-
-
-def _has(key: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"required": [key], "properties": {key: schema}}
+def _projects_text(document: Document, projects: Sequence[Any]) -> list[object]:
+    """The new list: entries that do not change as they stand in the text, the others edited in theirs."""
+    items = raw_items(document, (PROJECTS,))
+    listed = document.root.get(PROJECTS)
+    old = listed if isinstance(listed, list) else []
+    edited: list[object] = []
+    for raw, before, after in zip(items, old, projects, strict=False):
+        text = raw.text
+        for key in after if isinstance(after, dict) else ():
+            if key not in before or before[key] != after[key]:
+                text = set_member(text, (key,), after[key])
+        edited.append(Raw(text))
+    return edited + list(projects[len(items) :])

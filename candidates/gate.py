@@ -1,31 +1,61 @@
 """The gate before the work begins: what a run's state file has to say, and every reason why it does not.
 
-Pure but for `check_file`, which reads the file. `agent_state.state_schema` says the same as a JSON Schema.
+Pure but for `check_file`, which reads the file. `state_schema` says the same as a JSON Schema.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from candidates.agent_state import (
-    ACCESS_TIERS,
     BRANCH,
-    DESIGN_REFERENCES,
+    EVIDENCE,
+    NULLABLE,
+    PERSONS_SOURCES,
     SOURCE,
+    SOURCES,
+    STALE_STATUSES,
     STATUS,
-    TIERS_INSIDE,
+    STATUSES,
     base_faults,
     is_interactive,
     read_state,
 )
 from candidates.exit_codes import ExitCode
 from collectors.errors import InvalidInput
-from ranking.facts import Record
+from collectors.store_file import JsonObject
+from ranking.facts import Ranking, Record
 from ranking.names import shown
 
 COMPONENT = "component"
+
+DESIGN_REFERENCES = tuple(
+    """
+    designReference designReferences designRef designUrl designUrls designLink design
+    figmaUrl figmaUrls figmaLink figmaReference figmaRef figma
+    """.split()
+)
+"""The spellings under which a state may name the design that the work follows; any of them counts."""
+
+ACCESS_TIERS = tuple("accessTier designAccessTier designTier figmaAccessTier figmaTier".split())
+"""The spellings of how far that design could be read; they count inside the reference's own object too."""
+
+TIERS_INSIDE = (*ACCESS_TIERS, "tier")
+"""Inside the reference's object the bare word says enough."""
+
+# As far as a pattern can say what `ranking.names.fault_of` says.
+_USABLE_NAME = (
+    r"^(?!-)(?!HEAD$)(?!@$)(?![./])(?!.*(?:\.\.|@\{|//|/\.))(?!.*\.lock(?:/|$))(?!.*[./]$)"
+    r"[^\u0000-\u0020\u007f~^:?*\[\\]+$"
+)
+
+_LOOKED_AT = frozenset(
+    {"taskType", BRANCH, STATUS, SOURCE, EVIDENCE, "siblings", "workspaceSource", *DESIGN_REFERENCES, *ACCESS_TIERS}
+)
 
 
 class GateReport(Record, frozen=True, kw_only=True):
@@ -58,12 +88,19 @@ def gate(state: Mapping[str, object], *, autopilot: bool = False) -> tuple[str, 
     ('baseBranchSource is missing',)
     """
     return (
+        *_doubled(state),
         *_task_faults(state),
         *_design_faults(state),
         *(f"{key} is missing" for key in (BRANCH, STATUS, SOURCE) if state.get(key) is None),
         *base_faults(state, interactive=is_interactive(state, autopilot=autopilot)),
         *_sibling_faults(state),
     )
+
+
+def _doubled(state: Mapping[str, object]) -> list[str]:
+    """Keys that stand twice in the text: which of the two counts depends on who reads."""
+    twice = state.twice if isinstance(state, JsonObject) else frozenset()
+    return [f"{key} stands there twice" for key in sorted(twice & _LOOKED_AT)]
 
 
 def _task_faults(state: Mapping[str, object]) -> list[str]:
@@ -111,3 +148,64 @@ def _is_tier(value: object) -> bool:
     if isinstance(value, str):
         return bool(value.strip())
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# --- the schema ---
+
+
+def state_schema(*, autopilot: bool = False) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of what `gate` asks of a state, with or without `--autopilot`.
+
+    It says less than the gate in one thing: which characters of a branch name do not show.
+    """
+    ranking = msgspec.json.schema(Ranking)["$defs"]
+    required = [key for key in ranking["Ranking"]["required"] if key not in NULLABLE]
+    ranking["Ranking"] = ranking["Ranking"] | {"required": required}
+    rules = [_evidence_where(SOURCE, ["derived"], {"ambiguous": {"const": False}})]
+    rules += [_evidence_where(STATUS, list(STALE_STATUSES), {}), _design_rule()]
+    if not autopilot:
+        unattended = {"required": ["workspaceSource"], "properties": {"workspaceSource": {"const": "autopilot"}}}
+        rules.append({"if": {"not": unattended}, "then": {"properties": {SOURCE: {"enum": list(PERSONS_SOURCES)}}}})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "base-branch state: what the gate asks of a run's state file",
+        "type": "object",
+        "required": ["taskType", BRANCH, STATUS, SOURCE, "siblings"],
+        "properties": {
+            "taskType": {"type": "string", "pattern": r"\S"},
+            BRANCH: {"type": "string", "pattern": _USABLE_NAME},
+            STATUS: {"enum": list(STATUSES)},
+            SOURCE: {"enum": list(SOURCES)},
+            EVIDENCE: {"anyOf": [{"$ref": "#/$defs/Ranking"}, {"type": "null"}]},
+            "siblings": {"type": "array"},
+        },
+        "allOf": rules,
+        "$defs": ranking,
+    }
+
+
+def _evidence_where(key: str, values: list[str], more: dict[str, Any]) -> dict[str, Any]:
+    """Evidence has to stand where a key has one of these values."""
+    return {
+        "if": {"required": [key], "properties": {key: {"enum": values}}},
+        "then": {"required": [EVIDENCE], "properties": {EVIDENCE: {"type": "object", "properties": more}}},
+    }
+
+
+def _design_rule() -> dict[str, Any]:
+    """With a design reference: a component, and an access tier beside the reference or inside it."""
+    tier = {"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "number"}]}
+    something: dict[str, Any] = {"not": {"enum": [None, False, "", [], {}]}}
+    inside = {"type": "object", "anyOf": [_has(key, tier) for key in TIERS_INSIDE]}
+    beside = [_has(key, tier) for key in ACCESS_TIERS]
+    return {
+        "if": {"anyOf": [_has(key, something) for key in DESIGN_REFERENCES]},
+        "then": {
+            "properties": {"taskType": {"const": COMPONENT}},
+            "anyOf": beside + [_has(key, inside) for key in DESIGN_REFERENCES],
+        },
+    }
+
+
+def _has(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"required": [key], "properties": {key: schema}}

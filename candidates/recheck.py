@@ -99,19 +99,20 @@ def recheck(
     return _held_against_branch(here, checkout, choice, altered(found, status="moved", tip=tip), deadline)
 
 
-def recheck_patch(state: Mapping[str, object], found: Rechecked) -> State:
-    """The JSON merge patch of what a recheck changes in the state: `fresh`, where it is fresh, and nothing else.
+def recheck_changes(state: Mapping[str, object], found: Rechecked) -> State:
+    """What a recheck changes in the state: `fresh`, where it is fresh, and nothing else; also as a merge patch.
 
-    The first of `projects[]` follows where it holds the same base: the scalars mirror it.
+    Nothing where the state records another base by now. The first of `projects[]` follows where it holds the
+    same base: the scalars mirror it.
     """
-    if found.status != "fresh":
+    if found.status != "fresh" or _plain(state.get(BRANCH)) != found.base_branch:
         return {}
-    patch: State = {STATUS: "fresh"}
+    changes: State = {STATUS: "fresh"}
     projects = state.get(PROJECTS)
     first = projects[0] if isinstance(projects, list) and projects else None
-    if isinstance(projects, list) and isinstance(first, dict) and first.get(BRANCH) == found.base_branch:
-        patch[PROJECTS] = [{**first, STATUS: "fresh"}, *projects[1:]]
-    return patch
+    if isinstance(projects, list) and isinstance(first, dict) and first.get(BRANCH) == state.get(BRANCH):
+        changes[PROJECTS] = [{**first, STATUS: "fresh"}, *projects[1:]]
+    return changes
 
 
 def sentence(found: Rechecked) -> str:
@@ -154,10 +155,15 @@ def _name(state: Mapping[str, object], key: str) -> str:
     if not isinstance(value, str):
         said = "the state does not say it" if value is None else "it is no text"
         raise InvalidInput(said, where=key)
-    name = value.removeprefix(HEADS)
+    name = _plain(value)
     if fault := fault_of(name):
         raise InvalidInput(f"{shown(value)!r} can be no branch: {fault}", where=key)
     return name
+
+
+def _plain(value: object) -> str:
+    """A branch's short name, of a full refname too."""
+    return value.removeprefix(HEADS) if isinstance(value, str) else ""
 
 
 def _refs(evidence: object, base: str) -> tuple[str, ...]:

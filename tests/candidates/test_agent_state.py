@@ -97,11 +97,12 @@ def apply_patch(target: Any, patch: Any) -> Any:  # noqa: ANN401 - any JSON valu
     return result
 
 
-def without_nulls_of_the_evidence(state: State) -> State:
+def without_our_nulls(state: State) -> State:
     """A merge patch cannot set a null: what a patched state looks like."""
-    if state.get(EVIDENCE) is None:
-        return state
-    return state | {EVIDENCE: {key: value for key, value in state[EVIDENCE].items() if value is not None}}
+    kept = {key: value for key, value in state.items() if key != EVIDENCE or value is not None}
+    if EVIDENCE in kept:
+        kept[EVIDENCE] = {key: value for key, value in kept[EVIDENCE].items() if value is not None}
+    return kept
 
 
 def reasons(state: Mapping[str, Any], *decisions: Decision, roots: Sequence[str] = ()) -> tuple[str, ...]:
@@ -137,7 +138,8 @@ def test_the_four_keys_are_set_and_the_rest_is_left_where_it_was() -> None:
 def test_a_run_without_evidence_takes_away_the_evidence_of_an_earlier_one() -> None:
     state = merge_state({}, [decided()])
     asked = decided("main", "asked", evidence=None, autonomy="manual")
-    assert merge_state(state, [asked]) == {BRANCH: "main", SOURCE: "asked", STATUS: "fresh"}
+    assert merge_state(state, [asked]) == {BRANCH: "main", SOURCE: "asked", STATUS: "fresh", EVIDENCE: None}
+    assert merge_state({}, [asked]) == {BRANCH: "main", SOURCE: "asked", STATUS: "fresh"}
     assert state_patch(state, [asked])[EVIDENCE] is None
 
 
@@ -145,14 +147,14 @@ def test_a_patch_takes_away_what_the_earlier_evidence_said_even_where_it_does_no
     tie = decided("main", "default", evidence=TIE)
     blind = state_patch({}, [tie])
     old = merge_state({}, [decided()])
-    assert apply_patch(old, blind) == without_nulls_of_the_evidence(merge_state(old, [tie]))
+    assert apply_patch(old, blind) == without_our_nulls(merge_state(old, [tie]))
     assert "chosen" not in apply_patch(old, blind)[EVIDENCE]
 
 
 def test_foreign_keys_in_the_old_evidence_do_not_survive_a_patch() -> None:
     old = {EVIDENCE: {"chosen": "x", "confidence": 0.9, "convention": {"template": "t", "members": 1, "why": "?"}}}
     patched = apply_patch(old, state_patch(old, [decided()]))
-    assert patched == without_nulls_of_the_evidence(merge_state(old, [decided()]))
+    assert patched == without_our_nulls(merge_state(old, [decided()]))
     assert "confidence" not in patched[EVIDENCE]
     assert patched[EVIDENCE]["convention"] == {"template": "release/{major}.{minor}.{patch}", "members": 7}
 
@@ -396,16 +398,14 @@ def test_who_is_interactive() -> None:
 # --- reading ---
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"null", b'"x"', b"\0\0\0", b"\xff{}", b"\xef\xbb\xbf{}", b'{"a": NaN}']
-)
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'"x"', b"\0\0\0", b"\xff{}"])
 def test_what_is_no_state(data: bytes) -> None:
     with pytest.raises(InvalidInput, match="the state"):
         parse_state(data)
 
 
 def test_a_state_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="cannot be read: no such file or directory"):
+    with pytest.raises(InvalidInput, match="does not exist"):
         read_state(tmp_path / "none.json")
     with pytest.raises(InvalidInput, match="is no regular file"):
         read_state(tmp_path)
@@ -523,7 +523,7 @@ def test_the_patch_applied_is_the_merge(state: State, run: Run) -> None:
         assert reasons(state, *run[0], roots=run[1]) == merged
         return
     patch = json.loads(json.dumps(state_patch(state, *run)))
-    expected = without_nulls_of_the_evidence(merged) if EVIDENCE in patch else merged
+    expected = without_our_nulls(merged) if EVIDENCE in patch else merged
     assert apply_patch(state, patch) == expected
 
 

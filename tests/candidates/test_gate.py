@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candidates.agent_state import ACCESS_TIERS, DESIGN_REFERENCES, SOURCES, merge_state, state_patch, state_schema
-from candidates.gate import check_file, gate
+from candidates.agent_state import SOURCES, merge_state, parse_state, state_patch
+from candidates.gate import ACCESS_TIERS, DESIGN_REFERENCES, check_file, gate, state_schema
 from tests.candidates.test_agent_state import RANKING, TIE, apply_patch, decided
 from tests.ranking.facts_builder import unhurried
 
@@ -316,6 +316,11 @@ STATES = st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for ke
 @given(STATES | STATES.map(lambda some: {**GOOD, **some}), st.booleans())
 def test_the_schema_and_the_gate_agree(state: State, autopilot: bool) -> None:  # noqa: FBT001 - hypothesis gives it
     assert schema_passes(state, autopilot=autopilot) == (gate(state, autopilot=autopilot) == ())
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    text = json.dumps(GOOD)[:-1].encode() + b', "baseBranch": "main", "other": 1, "other": 2}'
+    assert gate(parse_state(text)) == ("baseBranch stands there twice",)
 
 
 # --- with the state that is recorded ---
