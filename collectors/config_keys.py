@@ -190,7 +190,9 @@ def parse_address(url: str) -> tuple[str, str, int] | None:
     except ValueError:
         return None
     scheme = parts.scheme.lower()
-    return (scheme, parts.hostname, port or DEFAULT_PORTS[scheme]) if parts.hostname else None
+    if not parts.hostname or port == 0:  # no server has port 0; what a reader makes of it, differs
+        return None
+    return scheme, parts.hostname, port or DEFAULT_PORTS[scheme]
 
 
 def from_value(key: Key, raw: object, where: str, what: str | None = None) -> object:
