@@ -85,7 +85,9 @@ class Repo:
 
 @dataclass(frozen=True, kw_only=True)
 class Canned:
-    """An answer that the next request gets, whatever it asks; `status` None: the connection is cut instead.
+    """An answer that the next request gets, whatever it asks (None in its place: that one is let through).
+
+    `status` None: the connection is cut instead.
 
     `after`: the request is carried out all the same, and only its answer is lost.
     """
@@ -114,7 +116,7 @@ class Hub:
     repos: dict[str, Repo] = field(default_factory=dict)
     login: str = "octo-bot"
     unknown_fields: frozenset[str] = frozenset()
-    canned: list[Canned] = field(default_factory=list)
+    canned: list[Canned | None] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
 
     @property

@@ -234,25 +234,19 @@ def test_a_pull_request_whose_base_fails_is_kept_as_unread(hub: Hub) -> None:
 def test_older_events_that_fail_are_said_to_be_missing(hub: Hub) -> None:
     hub.repos[APP].items |= {1000 + i: Item(base="main") for i in range(101)}
     hub.repos[APP].items[49] = Item(events=[Event(pull=(APP, 1000 + i)) for i in range(101)])
-    hub.repos[APP].protected = tuple(f"b{i}" for i in range(101))
-    failing = Canned(status=500, body={"message": "oops"}, after=True)
-
-    class SecondFails(list[Canned]):
-        """Let the first request through."""
-
-        passed = False
-
-        def __bool__(self) -> bool:
-            passed, self.passed = self.passed, True
-            return passed and len(self) > 0
-
-    hub.canned = SecondFails([failing])
+    hub.canned = [None, Canned(status=500, body={"message": "oops"})]
     issue = read(hub)
     assert (len(issue.links), issue.links_read) == (100, "partial")
-    hub.canned = SecondFails([failing])
-    known = read_github_branches(hub.site(), APP, Deadline(60))
-    assert known.default_branch_state == "host-api"
-    assert (known.protected, known.protected_read) == ((), "failed")
+
+
+def test_further_protected_branches_that_fail_are_said_to_be_missing(hub: Hub) -> None:
+    hub.repos[APP].protected = tuple(f"b{i}" for i in range(101))
+    for passed, listed, state in ((1, 0, "failed"), (2, 100, "partial")):
+        hub.canned = [*[None] * passed, Canned(status=500, body={"message": "oops"})]
+        branches = read_github_branches(hub.site(), APP, Deadline(60))
+        assert branches.default_branch_state == "host-api"
+        assert (len(branches.protected), branches.protected_read) == (listed, state)
+        assert branches.failure == Failure(kind="protocol", detail=f"{HOST} answered 500: oops", host=HOST)
 
 
 def test_the_default_branch_that_fails_is_not_none(hub: Hub) -> None:

@@ -14,6 +14,7 @@ from tests.github_server import TOKEN, Event, Hub, Item, Milestone, Repo, github
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 APP = "acme/app"
 ISSUE = (APP, 49)
@@ -437,3 +438,10 @@ def test_the_token_is_sent_and_shows_in_no_record(hub: Hub) -> None:
     answer = read_github(hub.site(), APP, 49, Deadline(60))
     assert [asked.authorization for asked in hub.asked] == [f"token {TOKEN}"]
     assert TOKEN not in repr(hub.site()) + repr(answer)
+
+
+@pytest.mark.parametrize("token", [TOKEN, None])
+def test_a_netrc_changes_nothing(hub: Hub, home: Path, token: str | None) -> None:
+    (home / ".netrc").write_text("machine 127.0.0.1 login ada password hunter2\n", encoding="utf-8")
+    assert read(hub, token=token).read == "answered"
+    assert {asked.authorization for asked in hub.asked} == {token and f"token {token}"}
