@@ -15,7 +15,7 @@ from typing import Any, get_args
 import msgspec
 
 from candidates.contract import BaseBranchSource, Decision
-from collectors.errors import EvidenceError, InvalidInput
+from collectors.errors import EvidenceError, InvalidInput, SetupError
 from collectors.store_file import (
     LOCK_SECONDS,
     NEW_DOCUMENT,
@@ -386,18 +386,26 @@ def write_state(
     InvalidInput for one that is no state, or has gone meanwhile; SetupError where it cannot be written; Refused
     as `changes_of` refuses. `create`: whether one that was not there is made.
     """
+    what = f"the state file {path}"
     existed = os.path.lexists(path)
     if not existed and not path.parent.is_dir():
-        raise InvalidInput(f"the state file {path} cannot be made: there is no such folder")
+        raise InvalidInput(f"{what} cannot be made: there is no such folder")
 
     def edit(reading: Reading) -> Edit:
-        if reading.data is None and (existed or not create):
-            raise InvalidInput(f"the state file {path} has gone meanwhile; nothing was written")
-        return Edit(data=change_text(reading.data or NEW_DOCUMENT, changes_of, f"the state file {path}"))
+        if reading.data is None and existed:
+            raise InvalidInput(f"{what} has gone meanwhile; nothing was written")
+        return Edit(data=change_text(NEW_DOCUMENT if reading.data is None else reading.data, changes_of, what))
 
-    outcome = change_file(path, edit, judge=_judge, now=now, create=create and not existed, wait_seconds=wait_seconds)
+    try:
+        outcome = change_file(
+            path, edit, judge=_judge, now=now, create=create and not existed, wait_seconds=wait_seconds
+        )
+    except SetupError as fault:
+        if existed and not os.path.lexists(path):
+            raise InvalidInput(f"{what} has gone meanwhile; nothing was written") from fault
+        raise
     if outcome.before is None and outcome.after is None:
-        raise InvalidInput(f"the state file {path} does not exist")
+        raise InvalidInput(f"{what} does not exist")
     return outcome
 
 

@@ -23,19 +23,24 @@ from candidates.agent_state import (
     SOURCES,
     STATUS,
     STATUSES,
+    Changes,
     Refused,
     State,
     base_faults,
+    canonical_root,
+    change_text,
+    decided_changes,
     is_interactive,
     merge_state,
     parse_state,
     read_state,
     state_patch,
+    write_state,
 )
 from candidates.contract import BaseBranchSource, Decision, FetchStatus
-from collectors.errors import InvalidInput
+from collectors.errors import InvalidInput, SetupError
 from ranking.facts import AskedOnIssue, Candidate, Convention, Evidence, Ranking
-from tests.ranking.facts_builder import OID, unhurried
+from tests.ranking.facts_builder import NOW, OID, unhurried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -423,6 +428,144 @@ def test_a_state_that_cannot_be_read(tmp_path: Path) -> None:
     assert read_state(file) == {"a": 1}
 
 
+# --- writing ---
+
+TEXT = b"""{
+    "number": 1.50, "big": 12345678901234567890123456789012345,
+    "exp": 1E+2,\t"baseBranch" : "old",
+    "projects": [
+        {"root": "/w/app", "n": 1.0},
+        {
+            "root": "/w/web",
+            "n": 2e0
+        }
+    ],
+    "tail": "\\u00e9\xc3\xa9"
+}
+"""
+
+
+def recording(*decisions: Decision, roots: Sequence[str] = ()) -> Changes:
+    return lambda state: decided_changes(state, decisions, roots)
+
+
+def test_every_byte_that_is_not_meant_stays() -> None:
+    tie = decided("main", "default", evidence=TIE)
+    changed = change_text(TEXT, recording(tie, WEB, roots=["/w/app", "/w/web"]))
+    assert json.loads(changed) == merge_state(json.loads(TEXT), [tie, WEB], ["/w/app", "/w/web"])
+    for piece in (
+        b'"number": 1.50, "big": 12345678901234567890123456789012345,\n    "exp": 1E+2,\t"baseBranch" : "main",',
+        b'{"root": "/w/app", "n": 1.0, "baseBranch": "main", "baseFetchStatus": "fresh"}',
+        b'            "root": "/w/web",\n            "n": 2e0,\n            "baseBranch": "main",\n',
+        b'"tail": "\\u00e9\xc3\xa9",\n    "baseBranchSource": "default",\n',
+    ):
+        assert piece in changed
+    assert change_text(changed, recording(tie, WEB, roots=["/w/app", "/w/web"])) == changed
+
+
+def test_nothing_to_record_leaves_the_bytes_alone() -> None:
+    assert change_text(TEXT, recording(UNSETTLED)) == TEXT
+
+
+def test_a_key_of_ours_that_stands_twice_is_not_guessed_at() -> None:
+    with pytest.raises(InvalidInput, match="baseBranch: it stands there twice"):
+        change_text(b'{"baseBranch": "a", "baseBranch": "b"}', recording(decided()))
+
+
+def test_a_state_is_written_and_can_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    outcome = write_state(file, recording(decided()), now=NOW)
+    assert outcome.before is None
+    assert read_state(file) == merge_state({}, [decided()])
+    assert file.stat().st_mode & 0o077 == 0
+    file.write_bytes(TEXT)
+    file.chmod(0o640)
+    write_state(file, recording(decided("main", "default"), roots=["/w/app"]), now=NOW)
+    assert read_state(file)[PROJECTS][0][BRANCH] == "main"
+    assert file.stat().st_mode & 0o777 == 0o640
+    written = file.read_bytes()
+    assert write_state(file, recording(decided("main", "default"), roots=["/w/app"]), now=NOW).after is None
+    assert file.read_bytes() == written
+
+
+def test_what_is_refused_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    with pytest.raises(Refused):
+        write_state(file, recording(decided(evidence=None)), now=NOW)
+    assert not file.exists()
+    file.write_bytes(TEXT)
+    with pytest.raises(Refused):
+        write_state(file, recording(decided(evidence=None)), now=NOW)
+    assert file.read_bytes() == TEXT
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"# a comment", b"\0" * 9])
+def test_what_is_no_state_is_left_as_it_is(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "agent-state.json"
+    file.write_bytes(data)
+    with pytest.raises(InvalidInput, match=str(file)):
+        write_state(file, recording(decided()), now=NOW)
+    assert file.read_bytes() == data
+    assert {path.name for path in tmp_path.iterdir()} <= {file.name, f"{file.name}.lock"}
+
+
+def test_a_read_only_state_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    file.write_bytes(TEXT)
+    file.chmod(0o444)
+    with pytest.raises(SetupError, match="read-only"):
+        write_state(file, recording(decided()), now=NOW)
+    assert file.read_bytes() == TEXT
+
+
+def test_a_state_that_has_gone_meanwhile_is_not_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    file.write_bytes(TEXT)
+
+    def slow(state: Mapping[str, Any]) -> State:
+        file.unlink(missing_ok=True)
+        return decided_changes(state, [decided()])
+
+    with pytest.raises(InvalidInput, match="has gone meanwhile; nothing was written"):
+        write_state(file, slow, now=NOW)
+    assert not file.exists()
+
+
+def test_what_another_program_wrote_meanwhile_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    file.write_bytes(TEXT)
+    asked: list[Mapping[str, Any]] = []
+
+    def between(state: Mapping[str, Any]) -> State:
+        if not asked:
+            file.write_bytes(TEXT.replace(b'"number": 1.50', b'"number": 1.75, "new": 1'))
+        asked.append(state)
+        return decided_changes(state, [decided()])
+
+    write_state(file, between, now=NOW)
+    assert len(asked) == 2
+    assert b'"number": 1.75, "new": 1' in file.read_bytes()
+    assert read_state(file)[BRANCH] == "release/8.4.0"
+
+
+def test_where_no_state_may_be_made(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="there is no such folder"):
+        write_state(tmp_path / "typo" / "agent-state.json", recording(decided()), now=NOW)
+    with pytest.raises(InvalidInput, match="does not exist"):
+        write_state(tmp_path / "agent-state.json", recording(decided()), now=NOW, create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_roots_are_one_by_what_the_file_system_says(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "link").symlink_to("app")
+    same = canonical_root(tmp_path)
+    assert same("link/") == same("./app") == same(str(tmp_path / "app"))
+    state = {PROJECTS: [{"root": "link"}]}
+    merged = merge_state(state, [decided()], [tmp_path / "app"], canonical=same)
+    assert merged[PROJECTS] == [{"root": "link", BRANCH: "release/8.4.0", STATUS: "fresh"}]
+
+
 # --- properties ---
 
 JSON = st.recursive(
@@ -538,3 +681,19 @@ def test_what_was_recorded_keeps_the_contract(state: State, run: Run) -> None:
     assert base_faults(merged, interactive=interactive) == ()
     assert base_faults(apply_patch(state, state_patch(state, *run)), interactive=interactive) == ()
     assert None not in [merged.get(key) for key in (BRANCH, SOURCE, STATUS)]
+
+
+@unhurried
+@given(STATES, RUNS, st.sampled_from([None, 2, "\t"]))
+def test_the_edited_text_is_the_merge(state: State, run: Run, indent: int | str | None) -> None:
+    merged = merged_or_refused(state, run)
+    text = json.dumps(state, indent=indent).encode()
+    changes = recording(*run[0], roots=run[1])
+    if isinstance(merged, tuple):
+        with pytest.raises(Refused):
+            change_text(text, changes)
+        return
+    changed = change_text(text, changes)
+    assert json.loads(changed) == merged
+    assert list(json.loads(changed)) == list(merged)
+    assert change_text(changed, changes) == changed
