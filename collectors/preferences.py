@@ -139,7 +139,11 @@ def preferences_path(environ: Mapping[str, str]) -> Path:
     # In the function, against the rule: 13 ms that only a run without the variable pays.
     from platformdirs import user_config_path  # noqa: PLC0415
 
-    return user_config_path("base-branch", appauthor=False) / "preferences.json"
+    try:
+        folder = user_config_path("base-branch", appauthor=False)
+    except RuntimeError:  # no HOME and no entry for this user: the path says so, and nothing reads or writes it
+        folder = Path("~/.config/base-branch")
+    return folder / "preferences.json"
 
 
 def read_recent(
@@ -253,23 +257,23 @@ def _edited(path: Path, reading: Reading, change: Change, *, create: bool) -> Ed
     document = _document(reading.data if reading.data is not None else NEW_DOCUMENT)
     aside = False
     if isinstance(document, Damage):
-        if document.foreign:
-            raise _no_place(path, document.why)
         if not create:
             return None
-        # A file that is whole has no damage: this is the empty one.
+        if document.foreign:
+            raise _no_place(path, document.why)
+        # What is damaged is kept whole under another name; the new store begins with nothing.
         document, aside = _empty(), True
+    before = stored_in(document)
+    after = change(before, time_to_live(None, _days(_table(document.root, "settings", []).get("branchTtlDays"), [])))
+    if after == before:
+        return None
     ours = document.root.get("global")
     if ours is not None and not isinstance(ours, JsonObject):
         raise _no_place(path, "has something else than an object under the key global")
     listed = ours.get("recentBranches") if ours is not None else None
-    aside = aside or not (listed is None or isinstance(listed, list))
-    before = stored_in(document)
-    after = change(before, time_to_live(None, _days(_table(document.root, "settings", []).get("branchTtlDays"), [])))
-    if after == before and (not aside or not create):
-        return None
+    odd_list = listed is not None and not isinstance(listed, list)
     text = set_member(document.text, _LIST, [_entry_text(entry) for entry in after])
-    return Edit(data=document.encode(text), aside=aside)
+    return Edit(data=document.encode(text), aside=aside or odd_list)
 
 
 def stored_in(document: Document) -> tuple[Stored, ...]:

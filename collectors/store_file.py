@@ -448,9 +448,9 @@ _DECODER = json.JSONDecoder(parse_int=_whole, object_pairs_hook=_object)
 
 
 def _other_format(text: str) -> bool:
-    """Whether text was never JSON: a shell script, an INI file, comments first."""
+    """Whether text was never a JSON object, cut off or not: a shell script, an INI file, comments first."""
     first = text[_skip(text, 0) :][:1]
-    return bool(first) and first not in '{["\0'
+    return first not in {"", "{", "\0"}
 
 
 def _skip(text: str, at: int) -> int:
