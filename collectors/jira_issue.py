@@ -86,7 +86,6 @@ class _Connection:
             token_auth=site.token if site.login == "bearer" else None,
             get_server_info=False,
             max_retries=0,
-            logging=False,
         )
 
     def __enter__(self) -> Self:

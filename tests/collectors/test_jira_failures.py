@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 import ssl
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -114,6 +115,12 @@ def test_anonymous_is_not_missing(server: Jira) -> None:
     assert said(read(site)) == ("failed", "auth-wanted", words)
 
 
+def test_a_401_without_a_name_is_no_refusal_where_nobody_tried(server: Jira) -> None:
+    server.say("issue", Reply(status=401))
+    words = "APP-1: not logged in: no token is set"
+    assert said(read(replace(site_of(server), token=None))) == ("failed", "auth-wanted", words)
+
+
 @pytest.mark.parametrize("status", [401, 404])
 def test_a_token_of_which_no_notice_was_taken(server: Jira, status: int) -> None:
     server.say("issue", Reply(status=status, headers={"X-AUSERNAME": "anonymous"}, body='{"errorMessages": ["no"]}'))
@@ -167,6 +174,11 @@ def test_data_center_asked_in_the_way_of_cloud(server: Jira) -> None:
         "e-mail and token were refused (401); Jira Data Center wants a personal access token alone: unset JIRA_EMAIL"
     )
     assert said(read(replace(site_of(server), email=EMAIL))) == ("failed", "auth-refused", words)
+
+
+def test_cloud_that_gives_a_user_name_is_cloud(cloud: Jira) -> None:
+    cloud.say("issue", Reply(status=401, headers={"Server": "AtlassianEdge", "X-AUSERNAME": "ada"}))
+    assert said(read(site_of(cloud))) == ("failed", "auth-refused", "e-mail and token were refused (401)")
 
 
 def test_a_captcha(server: Jira) -> None:
@@ -303,6 +315,15 @@ def test_a_server_that_never_answers() -> None:
     with silent_listener() as port:
         issue = read(JiraSite(url=f"http://{HOST}:{port}", token=TOKEN), seconds=0.3)
     assert said(issue) == ("failed", "timed-out", f"{HOST} did not answer in time")
+
+
+def test_what_is_left_behind_at_the_deadline_ends_by_itself() -> None:
+    with silent_listener() as port:
+        read(JiraSite(url=f"http://{HOST}:{port}", token=TOKEN), seconds=0.3)
+        left = [thread for thread in threading.enumerate() if thread.name == "ask"]
+        for thread in left:
+            thread.join(20)
+        assert not any(thread.is_alive() for thread in left)
 
 
 def test_a_deadline_that_is_over_asks_nothing(server: Jira) -> None:
@@ -446,10 +467,10 @@ def test_a_server_that_stays_away_is_no_rate_limit(server: Jira) -> None:
 # --- secrets ---
 
 
-def test_a_server_that_says_the_token_is_not_repeated(server: Jira) -> None:
-    said_back = json.dumps({"errorMessages": [f"no {TOKEN}\u001b[31m", f"Authorization: Basic {PAIR}"]})
-    server.say("issue", Reply(status=400, body=said_back))
-    assert said(read(site_of(server)))[2] == "APP-1: HTTP 400: no *** [31m, Authorization: ***"
+def test_a_server_that_says_the_token_is_not_repeated(cloud: Jira) -> None:
+    said_back = json.dumps({"errorMessages": [f"no {TOKEN}\u001b[31m", f"sent: {PAIR}"]})
+    cloud.say("issue", Reply(status=400, body=said_back))
+    assert said(read(site_of(cloud)))[2] == "APP-1: HTTP 400: no *** [31m, sent: ***"
 
 
 def test_no_log_holds_the_token(cloud: Jira, caplog: pytest.LogCaptureFixture) -> None:
