@@ -26,10 +26,11 @@ from collectors.jira_port import JiraPort, odd
 from ranking.facts import Failure, IssueLink
 
 MOST_REQUESTS: Final = 5
-"""For one issue with all its links; retries that the server asked for do not count."""
+"""For one issue with all its links; retries that the server asked for do not count.
 
-MOST_LEVELS: Final = 3
-"""How far up versions are inherited: subtask, story, epic, initiative."""
+It bounds how far up versions are inherited too, a search for each level: beside the issue, its remote links and
+the list of fields two levels are left.
+"""
 
 MOST_LINKED: Final = 100
 """Issues in one search; a search of more is cut by some servers without a word."""
@@ -79,8 +80,7 @@ def climb(jira: JiraPort, key: str, above: Sequence[Above], linked: Sequence[Iss
     while level or aside:
         seen |= {each.key for each in level}
         keys = tuple(dict.fromkeys((*(each.key for each in level), *(link.key for link in aside))))[:MOST_LINKED]
-        reach = not level or level[0].depth <= MOST_LEVELS
-        found = _search(jira, keys, wanted) if reach else _Found(fields={}, asked=False)
+        found = _search(jira, keys, wanted)
         links += [
             _with_versions(link, found, wanted.targets, asked=link.key in keys)
             for link in (*(_link_above(each) for each in level), *aside)
