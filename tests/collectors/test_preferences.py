@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collectors.preferences import Remembered, newest_first, parse_recent, preferences_path, read_recent
+from collectors.errors import SetupError
+from collectors.preferences import (
+    Remembered,
+    Stored,
+    WebRepo,
+    change_recent,
+    newest_first,
+    parse_recent,
+    preferences_path,
+    read_recent,
+    stored_in,
+    time_to_live,
+)
+from collectors.store_file import Document, Raw, parse_document
 from ranking.facts import RecentChoice
 
 if TYPE_CHECKING:
@@ -136,6 +149,8 @@ def test_the_order_is_total_and_each_branch_stands_once(found: list[RecentChoice
             "global.recentBranches[0].lastUsed: expected `datetime` with a timezone component",
         ),
         (entry(count=0), "global.recentBranches[0].count: expected `int` >= 1"),
+        (entry(count=2**53), "global.recentBranches[0].count: expected `int` <= 9007199254740991"),
+        (entry(count=10**40), "global.recentBranches[0].count: expected `int`, got `float`"),
         (
             entry(branch="--orphan"),
             "global.recentBranches[0].branch: it begins with a dash, which git would read as an option",
@@ -154,6 +169,17 @@ def test_one_odd_entry_is_passed_over_and_the_others_stand(odd: object, said: st
         state="partial",
         detail=f"prefs: passed over: {said}",
     )
+
+
+def test_an_entry_that_says_a_thing_twice_is_passed_over() -> None:
+    twice = '{"projectKey": "acme/app", "branch": "a", "lastUsed": "2026-03-01T00:00:00Z", "branch": "b"}'
+    found = parse_recent(f'{{"global": {{"recentBranches": [{twice}]}}}}'.encode(), PROJECT, "prefs")
+    assert (found.choices, found.state) == ((), "partial")
+    assert found.detail == "prefs: passed over: global.recentBranches[0].branch: it stands there twice"
+
+
+def test_keys_of_others_may_stand_twice() -> None:
+    assert parse_recent(b'{"a": 1, "a": 2, "global": {"b": 1, "b": 2}}', PROJECT, "prefs") == Remembered()
 
 
 def test_another_projects_odd_entry_is_none_of_ours() -> None:
@@ -198,7 +224,12 @@ def test_moments_at_the_edge_of_the_calendar_are_ordered() -> None:
         (b"\0" * 512, "is no JSON: "),
         (b"\xff\xfe{\0}\0", "is no JSON: "),
         (b"[" * 100_000, "is no JSON: nested too deeply"),
-        (b'{"a": ' + b"1" * 5000 + b"}", "is no JSON: "),
+        (b'{"a": 1, "a": ', "is no JSON: "),
+        (b'{"global": {}, "a": 1, "global": {}}', "holds a key twice: global"),
+        (
+            b'{"settings": 1, "settings": 2, "global": {"recentBranches": [], "recentBranches": []}}',
+            "holds a key twice: ",
+        ),
         (b"[]", "holds no JSON object"),
         (b'"text"', "holds no JSON object"),
     ],
@@ -264,8 +295,172 @@ def test_the_time_to_live(value: object, expected: int | None) -> None:
     assert parsed(settings={"branchTtlDays": value}) == Remembered(branch_ttl_days=expected)
 
 
+def test_a_time_to_live_beyond_the_calendar_is_as_good_as_for_ever() -> None:
+    days = parsed(settings={"branchTtlDays": 10**12}).branch_ttl_days
+    assert days == 36_500
+    assert day(1) - timedelta(days=days) < day(1)
+
+
+def test_what_is_asked_for_goes_before_the_file_and_the_file_before_the_usual() -> None:
+    assert [
+        time_to_live(given, in_file) for given, in_file in [(3, 7), (0, 7), (None, 7), (None, 0), (None, None)]
+    ] == [
+        3,
+        0,
+        7,
+        0,
+        15,
+    ]
+    assert time_to_live(10**12, None) == 36_500
+
+
 @pytest.mark.parametrize("value", [-1, 1.5, True, "15", [15]])
 def test_a_time_to_live_that_is_none_is_said(value: object) -> None:
     found = parsed(settings={"branchTtlDays": value})
     assert (found.branch_ttl_days, found.state) == (None, "partial")
     assert found.detail == "prefs: passed over: settings.branchTtlDays: expected a whole number of days"
+
+
+@pytest.mark.parametrize(("value", "expected"), [(True, True), ("on", True), (False, False), (None, False)])
+def test_whether_autopilot_asks_on_the_issue(value: object, expected: bool) -> None:  # noqa: FBT001 - a table's column
+    data = json.dumps({"global": {"autopilotAsksOnIssue": value}}).encode()
+    assert parse_recent(data, PROJECT, "prefs") == Remembered(autopilot_asks_on_issue=expected)
+
+
+def test_it_does_not_ask_where_the_switch_is_odd() -> None:
+    found = parse_recent(b'{"global": {"autopilotAsksOnIssue": "yes"}}', PROJECT, "prefs")
+    assert (found.autopilot_asks_on_issue, found.state) == (False, "partial")
+    assert found.detail == "prefs: passed over: global.autopilotAsksOnIssue: expected true or false"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "said"),
+    [
+        (None, (), None),
+        ([], (), None),
+        (["~/web", "../b"], (WebRepo(path="~/web"), WebRepo(path="../b")), None),
+        ("/web", (WebRepo(path="/web"),), None),
+        (
+            [{"path": "/a", "readOnly": True, "more": 1}, {"path": "/b", "readOnly": None}, {"path": "/c"}],
+            (WebRepo(path="/a", read_only=True), WebRepo(path="/b"), WebRepo(path="/c")),
+            None,
+        ),
+        (["/a", {"path": "/a", "readOnly": True}], (WebRepo(path="/a"),), None),
+        ({"path": "/a"}, (), "global.webRepos: expected a list"),
+        (
+            [7, {"readOnly": True}, "", "a\0b", "/a"],
+            (WebRepo(path="/a"),),
+            "; ".join(f"global.webRepos[{n}]: expected a path, or an object with a path" for n in range(4)),
+        ),
+        (
+            [{"path": "/a", "readOnly": "no"}],
+            (WebRepo(path="/a", read_only=True),),
+            "global.webRepos[0].readOnly: expected true or false; taken as true",
+        ),
+    ],
+)
+def test_the_repositories_that_the_file_names(value: object, expected: tuple[WebRepo, ...], said: str | None) -> None:
+    found = parse_recent(json.dumps({"global": {"webRepos": value}}).encode(), PROJECT, "prefs")
+    assert found.web_repos == expected
+    assert found.detail == (f"prefs: passed over: {said}" if said else None)
+
+
+# Age, and other programs at work.
+
+
+def test_choices_past_their_time_are_left_out_of_a_read_and_stay_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    rows = [entry(branch, f"2026-03-{number:02}T00:00:00Z") for branch, number in [("a", 20), ("b", 10), ("c", 3)]]
+    path.write_text(json.dumps({"global": {"recentBranches": rows}, "settings": {"branchTtlDays": 10}}))
+    before = path.read_bytes()
+
+    def split(found: Remembered) -> tuple[list[str], list[str]]:
+        return [c.branch for c in found.choices], [c.branch for c in found.expired]
+
+    assert split(read_recent(path, PROJECT)) == (["a", "b", "c"], [])
+    assert split(read_recent(path, PROJECT, now=day(20))) == (["a", "b"], ["c"])
+    assert split(read_recent(path, PROJECT, now=day(20), branch_ttl_days=9)) == (["a"], ["b", "c"])
+    assert split(read_recent(path, PROJECT, now=day(20), branch_ttl_days=30)) == (["a", "b", "c"], [])
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_being_written_in_place_is_read_once_more(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    path.write_text('{"global": {"recentBr', encoding="utf-8")
+    pauses = []
+
+    def go_on(seconds: float) -> None:
+        pauses.append(seconds)
+        path.write_text(json.dumps({"global": {"recentBranches": [entry()]}}), encoding="utf-8")
+
+    found = read_recent(path, PROJECT, pause=go_on)
+    assert (found.state, [c.branch for c in found.choices], len(pauses)) == ("answered", ["develop"], 1)
+
+
+def test_one_that_is_still_being_written_is_said_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    path.write_text("{", encoding="utf-8")
+
+    def go_on(seconds: float) -> None:
+        del seconds
+        path.write_text('{"a"', encoding="utf-8")
+
+    found = read_recent(path, PROJECT, pause=go_on)
+    assert found.state == "failed"
+    assert found.detail is not None
+    assert found.detail.endswith("(another program is writing it)")
+
+
+def test_one_that_is_gone_at_the_second_look_has_no_choices(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    path.write_text("{", encoding="utf-8")
+    assert read_recent(path, PROJECT, pause=lambda _: path.unlink()) == Remembered()
+
+
+# The list as it is changed.
+
+
+def test_the_entries_with_their_text() -> None:
+    text = '{"global": {"recentBranches": [{"projectKey":"p", "branch" : "a"}, 1.0, {"branch": "b", "x": 1e3}]}}'
+    document = parse_document(text.encode())
+    assert isinstance(document, Document)
+    assert stored_in(document) == (
+        Stored(project_key="p", branch="a", choice=None, raw=Raw('{"projectKey":"p", "branch" : "a"}')),
+        Stored(project_key=None, branch=None, choice=None, raw=Raw("1.0")),
+        Stored(project_key=None, branch="b", choice=None, raw=Raw('{"branch": "b", "x": 1e3}')),
+    )
+
+
+def test_a_change_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    path.write_text(json.dumps({"global": {"recentBranches": [entry()]}}), encoding="utf-8")
+    before = path.stat()
+    seen = []
+
+    def nothing(entries: tuple[Stored, ...], days: int) -> tuple[Stored, ...]:
+        seen.append(days)
+        return entries
+
+    changed = change_recent(path, nothing, day(1))
+    assert (changed.written, changed.before == changed.after, seen) == (False, True, [15])
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_a_missing_count_is_written_where_it_belongs(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    start = '{"global": {"recentBranches": [{"projectKey": "acme/app", "branch": "a", "lastUsed": "2026-03-0'
+    path.write_text(f'{start}1T00:00:00Z", "x": 1.0}}]}}}}', encoding="utf-8")
+
+    def again(entries: tuple[Stored, ...], days: int) -> tuple[Stored, ...]:
+        del days
+        choice = RecentChoice(branch="a", last_used=day(2), count=2)
+        return tuple(Stored(project_key=e.project_key, branch=e.branch, choice=choice, raw=e.raw) for e in entries)
+
+    change_recent(path, again, day(2))
+    assert path.read_text(encoding="utf-8") == f'{start}2T00:00:00Z", "x": 1.0, "count": 2}}]}}}}'
+
+
+def test_a_store_that_is_no_file_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="cannot be written: it is no regular file") as caught:
+        change_recent(tmp_path, lambda entries, _: entries, day(1))
+    assert caught.value.hint == "name another file with BASE_BRANCH_PREFERENCES"
