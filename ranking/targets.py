@@ -24,6 +24,7 @@ _ROLES: dict[str, Role] = {
     "milestone": "milestone",
     "labels": "label",
 }
+_OF_A_REPOSITORY = {"pull-request": "pull request", "release": "release"}
 _OWN: tuple[Role, ...] = ("fix", "target", "milestone")
 
 # A tracker label is free to say anything (`python3.9`, `sev-2`, `k8s-1.25`): only a label that is a version and
@@ -96,7 +97,9 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
     return Targets(
         own=_once(own),
         inherited=_once(inherited),
-        released=_once(_read_links((k for k in links if k.kind == "release"), notes)),
+        released=_once(
+            _read_links((k for k in links if k.kind == "release" and same_repository(k.repository, repository)), notes)
+        ),
         affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], [])),
         weak=_once(_read(closed, [])),
         bases=tuple(k for k in links if k.kind == "pull-request" and k.base_branch),
@@ -158,11 +161,11 @@ def _says_version(label: str) -> bool:
 
 def _unread(issue: Issue) -> list[str]:
     notes = []
+    detail = f": {issue.failure.detail}" if issue.failure else ""
     if issue.read in ("failed", "not-found"):
-        detail = f": {issue.failure.detail}" if issue.failure else ""
         notes.append(f"issue {issue.key} could not be read ({issue.read}){detail}: its versions are not known")
     elif issue.read == "partial":
-        notes.append(f"issue {issue.key} was read in part only")
+        notes.append(f"issue {issue.key} was read in part only{detail}")
     said = {
         "not-delivered": "was not delivered",
         "not-visible": "is not visible to us",
@@ -178,8 +181,8 @@ def _silent_links(links: Iterable[IssueLink], repository: str) -> list[str]:
     for link in links:
         if link.read == "failed":
             notes.append(f"linked {link.key} could not be read")
-        elif link.kind == "pull-request" and not same_repository(link.repository, repository):
-            notes.append(f"linked pull request {link.key} is of another repository, {link.repository}")
+        elif link.kind in _OF_A_REPOSITORY and not same_repository(link.repository, repository):
+            notes.append(f"linked {_OF_A_REPOSITORY[link.kind]} {link.key} is of another repository, {link.repository}")
         elif link.kind in ("clones", "blocks", "relates", "other") and link.versions:
             names = ", ".join(sorted(v.name for v in link.versions))
             notes.append(f"linked {link.key} ({link.label or link.kind}) names {names}: no ground to act on")

@@ -188,3 +188,10 @@ def test_a_work_branch_that_a_pull_request_targets() -> None:
     ranking = rank(facts("main feature/login", issue=wants(links=(pull("feature/login"),))))
     assert outcome(ranking) == "linked-release feature/login"
     assert names(ranking) == ["feature/login", "main"]
+
+
+def test_a_release_of_another_repository_decides_nothing() -> None:
+    link = IssueLink(kind="release", key="1.2", repository="acme/other")
+    ranking = rank(facts("main 1.2 1.3", issue=wants(links=(link,))))
+    assert outcome(ranking) == "default main"
+    assert ranking.notes == ("linked release 1.2 is of another repository, acme/other",)
