@@ -226,7 +226,7 @@ def nearest(name: str, known: tuple[str, ...]) -> str | None:
     >>> nearest("default_order", ("defaultOrder", "onConflict"))
     'defaultOrder'
     """
-    folded = {_folded(one): one for one in reversed(known)}
+    folded = {_folded(one): one for one in known}
     found = get_close_matches(_folded(name), folded, n=1, cutoff=0.7)
     return folded[found[0]] if found else None
 

@@ -499,6 +499,8 @@ def test_a_file_that_is_no_configuration_stops_the_run(
     path = put(top / REPOSITORY_FILE if source == "repository" else user_file, data)
     fault = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
     assert str(fault).startswith(f"{path} {said}")
+    # The decoding error keeps the bytes that it was given: a file's tokens with them.
+    assert not isinstance(fault.__cause__, UnicodeError)
 
 
 def test_the_largest_file_is_still_read(user_file: Path) -> None:
@@ -635,6 +637,7 @@ def test_a_link_inside_the_work_tree_and_a_linked_work_tree_are_followed(top: Pa
 ELSEWHERE = (
     "https://evil.example",
     "http://jira.example.com",
+    "http://jira.example.com:443",
     "https://jira.example.com:8443",
     "https://jira.example.com.evil.example/browse/APP-1",
     "https://evil.example/https://jira.example.com",
@@ -853,6 +856,7 @@ def test_a_token_in_the_wrong_place_is_redacted_where_it_is_known_for_one() -> N
         ("https://a.example:0", None),
         ("https://a.example:65536", None),
         ("https://\u0430.example", None),
+        ("https://\u212aira.example", None),  # the Kelvin sign, a k by its lower case
         ("https://a.example/%2e", ("https", "a.example", 443)),
         ("https://-a.example", None),
         ("https://[::1", None),
@@ -876,9 +880,9 @@ def test_a_text_and_a_toml_value_mean_the_same(name: str) -> None:
         assert from_text(KEYS[name], f" {text} ", "") == from_value(KEYS[name], raw, "")
 
 
-def test_the_nearest_name_does_not_depend_on_the_order_of_equals() -> None:
+def test_the_nearest_name_is_found_whatever_its_capitals_and_none_is_forced() -> None:
     assert nearest("jira.URL", tuple(KEYS)) == "jira.url"
-    assert nearest("ab", ("abc", "abd")) == nearest("ab", ("abc", "abd"))
+    assert nearest("max-candidate", tuple(KEYS)) == nearest("max-candidate", tuple(reversed(KEYS))) == "maxCandidates"
     assert nearest("zzzzz", tuple(KEYS)) is None
 
 
