@@ -882,7 +882,7 @@ def test_a_text_and_a_toml_value_mean_the_same(name: str) -> None:
 
 def test_the_nearest_name_is_found_whatever_its_capitals_and_none_is_forced() -> None:
     assert nearest("jira.URL", tuple(KEYS)) == "jira.url"
-    assert nearest("max-candidate", tuple(KEYS)) == nearest("max-candidate", tuple(reversed(KEYS))) == "maxCandidates"
+    assert nearest("max-candidate", tuple(KEYS)) == nearest("max-candidate", tuple(KEYS)[::-1]) == "maxCandidates"
     assert nearest("zzzzz", tuple(KEYS)) is None
 
 
