@@ -301,9 +301,7 @@ def test_a_screen_that_knows_no_umlauts_still_shows_the_answer(odd: Repo) -> Non
     assert b"release/gr\\xf6\\xdfe-1.3" in done.out
 
 
-@pytest.mark.parametrize(
-    "key", ["[bold]APP[/bold]-1", ":smile:", "\x1b[31mAPP-1", "APP-1\r\nexit 0", "APP\u202e-1", "\udcff"]
-)
+@pytest.mark.parametrize("key", ["[bold]APP[/bold]-1 :smile:", "\x1b[31mAPP-1\r\nexit 0", "\udcff"])
 def test_an_issue_key_is_text_and_no_markup(lines: Stand, key: str) -> None:
     issue = json.dumps({"key": key, "versions": [{"name": "8.4.0", "field": "fixVersions"}]}).encode()
     done = base_branch("explain", lines.clone.path, "--issue", "-", stdin=issue)
