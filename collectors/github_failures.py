@@ -97,11 +97,6 @@ def has_next(reply: Reply) -> bool:
     return 'rel="next"' in reply.headers.get("link", "")
 
 
-def is_refused_query(errors: tuple[GraphError, ...]) -> bool:
-    """Whether the text itself was refused, as an older Enterprise server does: nothing was looked up."""
-    return any(e.kind in ("undefinedField", "undefinedType", "argumentNotAccepted", "parse") for e in errors)
-
-
 def may_retry(reply: Reply, *, repeatable: bool) -> bool:
     """Whether the same request may be sent again after a pause.
 

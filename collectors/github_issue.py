@@ -30,7 +30,6 @@ from collectors.github_failures import (
     failure_of,
     graph_errors,
     graph_failure,
-    is_refused_query,
     may_retry,
     transport_failure,
 )
@@ -113,8 +112,6 @@ def _by_graphql(client: Client, place: Place) -> GitHubAnswer | None:
     reason = graph_failure(reply, found.errors, client.site)
     if reason is not None and reason.kind == "access-denied":
         return GitHubAnswer(issue=unread(place.key, reason), branches=branches)
-    if is_refused_query(found.errors):
-        return None
     return GitHubAnswer(issue=_why_nothing(client, place), branches=branches)
 
 
@@ -175,7 +172,7 @@ def _default_of(branches: HostBranches, found: _Found) -> HostBranches:
 
 
 def _why_nothing(client: Client, place: Place) -> Issue:
-    """GraphQL found nothing: REST tells what is gone or has moved from what is hidden."""
+    """GraphQL found nothing, or refused the text: REST tells what is gone or has moved from what is hidden."""
     reply = client.get(queries.issue_path(place.repository, place.number), place.key)
     if isinstance(reply, Failure):
         return unread(place.key, reply)
@@ -312,6 +309,5 @@ def open_client(site: GitHubSite, repository: str, deadline: Deadline, clock: Cl
         retry=None,
         seconds_between_requests=None,
         seconds_between_writes=None,
-        lazy=True,
     )
     return Client(site=site, deadline=deadline, clock=clock, github=github)

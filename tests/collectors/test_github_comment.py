@@ -67,6 +67,11 @@ def test_it_is_found_however_old(hub: Hub, before: int, after: int, requests: in
     assert len(hub.asked) == requests
 
 
+def test_the_newest_of_several_is_given(hub: Hub) -> None:
+    hub.repos[APP].items[49].comments = [("old", MARKER), ("new", MARKER), ("other", "words")]
+    assert find(hub) == "new"
+
+
 @pytest.mark.parametrize("number", [49, 65])
 def test_it_is_posted_once(hub: Hub, number: int) -> None:
     first = post(hub, number)

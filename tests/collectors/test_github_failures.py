@@ -6,7 +6,7 @@ import errno
 import ssl
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,12 +41,12 @@ def hub() -> Iterator[Hub]:
 
 @dataclass
 class Slept:
-    """A clock that does not wait, and remembers for how long it should have."""
+    """A clock that does not wait and remembers for how long it should have; it is an hour ahead of the server's."""
 
     seconds: list[float] = field(default_factory=list)
 
     def clock(self) -> Clock:
-        return Clock(sleep=self.seconds.append, now=lambda: NOW)
+        return Clock(sleep=self.seconds.append, now=lambda: NOW + timedelta(hours=1))
 
     @property
     def whole(self) -> float:
@@ -214,6 +214,21 @@ def test_a_field_that_did_not_come_is_not_an_empty_one(hub: Hub) -> None:
     assert {f.name: f.state for f in issue.fields} == {"milestone": "not-delivered", "labels": "empty"}
 
 
+def test_fields_that_did_not_come_by_graphql_are_not_empty_ones(hub: Hub) -> None:
+    item = {"__typename": "Issue", "number": 49}
+    hub.canned = [Canned(status=200, body={"data": {"repository": {"issueOrPullRequest": item}}})]
+    assert {f.name: f.state for f in read(hub).fields} == {"milestone": "not-delivered", "labels": "not-delivered"}
+
+
+def test_of_several_reasons_the_one_with_a_way_out_is_told(hub: Hub) -> None:
+    item = {"__typename": "Issue", "number": 49, "milestone": None, "labels": {"nodes": []}}
+    path = ["repository", "issueOrPullRequest", "timelineItems", "nodes", 3]
+    saml = {"type": "FORBIDDEN", "path": path, "message": "SAML", "extensions": {"saml_failure": True}}
+    body = {"data": {"repository": {"issueOrPullRequest": item}}, "errors": [{"message": "oops", "path": path}, saml]}
+    hub.canned = [Canned(status=200, headers={"X-GitHub-SSO": f"required; url={SSO_URL}"}, body=body)]
+    assert why(read(hub))[1] == "access-denied"
+
+
 def test_a_timeline_that_fails_leaves_the_rest(hub: Hub) -> None:
     issue_answer = Canned(status=200, body={"number": 49, "milestone": {"title": "1.2"}, "labels": ["old"]})
     hub.canned = [issue_answer, Canned(status=403, body={"message": "no"})]
@@ -299,13 +314,22 @@ def test_headers_of_another_shape_take_nothing_down(hub: Hub, headers: dict[str,
     assert read(hub, token=None).read in ("answered", "failed")
 
 
-def test_an_endless_issue_number_and_odd_nodes_take_nothing_down(hub: Hub) -> None:
-    nodes = [None, 1, {}, {"__typename": "CrossReferencedEvent"}, {"source": {"__typename": "PullRequest"}}]
+def test_odd_nodes_take_nothing_down(hub: Hub) -> None:
+    pull = {"__typename": "PullRequest", "number": 7, "repository": {"nameWithOwner": APP}, "bodyText": "fixes #49"}
+    nodes: list[object] = [
+        None,
+        1,
+        {},
+        {"__typename": "CrossReferencedEvent"},
+        {"source": {"__typename": "PullRequest"}},
+    ]
+    nodes.append({"__typename": "CrossReferencedEvent", "source": pull})
     item = {"__typename": "Issue", "number": 49, "timelineItems": {"nodes": nodes, "pageInfo": 3}, "labels": 1}
     item |= {"parent": [], "subIssues": {"nodes": [None]}, "closedByPullRequestsReferences": {"nodes": [None]}}
     hub.canned = [Canned(status=200, body={"data": {"repository": {"issueOrPullRequest": item}}})]
     issue = read(hub)
-    assert (issue.read, issue.links) == ("answered", ())
+    assert issue.read == "answered"
+    assert [(k.key, k.base_branch, k.read) for k in issue.links] == [("acme/app#7", None, "failed")]
 
 
 # --- limits ---
@@ -316,7 +340,7 @@ def test_the_hourly_limit_is_told_at_once(hub: Hub) -> None:
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(reset)}
     hub.canned = [Canned(status=403, headers=headers, body={"message": "API rate limit exceeded for user ID 1."})]
     slept = Slept()
-    assert why(read(hub, slept=slept)) == ("failed", "rate-limited", "rate limited until 09:30 UTC")
+    assert why(read(hub, seconds=7200, slept=slept)) == ("failed", "rate-limited", "rate limited until 09:30 UTC")
     assert (slept.seconds, len(hub.asked)) == ([], 1)
 
 
@@ -333,7 +357,7 @@ def test_the_hourly_limit_of_graphql_comes_with_200(hub: Hub) -> None:
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(reset)}
     body = {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 1."}]}
     hub.canned = [Canned(status=200, headers=headers, body=body)]
-    assert why(read(hub)) == ("failed", "rate-limited", "rate limited until 09:30 UTC")
+    assert why(read(hub, seconds=7200)) == ("failed", "rate-limited", "rate limited until 09:30 UTC")
     assert len(hub.asked) == 1
 
 
@@ -364,6 +388,11 @@ def test_a_limit_of_graphql_with_200_is_waited_for(hub: Hub) -> None:
     slept = Slept()
     assert read(hub, slept=slept).read == "answered"
     assert slept.whole == 1
+
+
+def test_without_the_servers_clock_ours_serves(hub: Hub) -> None:
+    hub.canned = [Canned(status=429, headers={"Retry-After": "3600", "Date": "?"}, body=SECONDARY)]
+    assert why(read(hub))[2] == "rate limited until 11:00 UTC"
 
 
 @pytest.mark.parametrize(

@@ -357,7 +357,7 @@ def full(hub: Hub) -> None:
         9: Item(milestone=milestone()),
         50: Item(),
         65: Item(base="release/1.2", body="fixes #49"),
-        66: Item(base="main", body="see #49"),
+        66: Item(base="main", body="see #49", state="merged"),
     }
 
 
