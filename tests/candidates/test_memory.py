@@ -210,7 +210,9 @@ THEIRS = """{
         "recentBranches": [
             {"projectKey": "acme/other", "branch": "old", "lastUsed": "2001-01-01T00:00:00Z", "count": 1.0},
             {"i" : 1.50, "projectKey": "acme/app", "count": 2, "branch":"main", "lastUsed":"2026-11-29T10:00:00+01:00"},
-            {"projectKey": "acme/app", "branch": 7}
+            {"projectKey": "acme/app", "branch": 7},
+            {"projectKey": "acme/app", "branch": "dev", "lastUsed": "2026-11-29T10:00:00.000+01:00"},
+            {"projectKey": "acme/web", "branch": "dev", "lastUsed": "2026-11-29T10:00:00+01:00"}
         ],
         "zoom": 2E-1
     },
@@ -230,8 +232,8 @@ def test_all_that_is_not_ours_keeps_its_every_byte(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "".join([*lines[:5], used, lines[5], *lines[7:]])
     assert forgotten(forget(path, APP, "main", NOW)) == ("main",)
     assert path.read_text(encoding="utf-8") == "".join([*lines[:6], *lines[7:]])
-    assert forgotten(forget(path, APP, None, NOW)) == ("?",)
-    assert path.read_text(encoding="utf-8") == "".join([*lines[:5], lines[5].replace("},", "}"), *lines[8:]])
+    assert forgotten(forget(path, APP, None, NOW)) == ("?", "dev")
+    assert path.read_text(encoding="utf-8") == "".join([*lines[:6], *lines[9:]])
 
 
 def test_the_files_own_time_to_live_counts_unless_another_is_asked_for(tmp_path: Path) -> None:

@@ -156,6 +156,21 @@ def test_a_file_without_other_writers_is_replaced_without_a_lock(tmp_path: Path)
     assert (path.read_bytes(), names(path.parent)) == (b"2", ["f"])
 
 
+def test_the_content_reaches_the_disk_before_its_name_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "f.json"
+    path.write_bytes(b"good 1")
+    synced: list[tuple[bool, bytes, bytes]] = []
+
+    def fsync(descriptor: int) -> None:
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        drafts = b"".join(draft.read_bytes() for draft in tmp_path.glob(".f.json.*.tmp"))
+        synced.append((folder, drafts, path.read_bytes()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write(path, b"good 2")
+    assert synced == [(False, b"good 2", b"good 1"), (True, b"", b"good 2")]
+
+
 # --- what is refused, and leaves everything as it was ---
 
 
@@ -173,7 +188,9 @@ def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path: Path, ki
     before = os.lstat(path)
     with pytest.raises(SetupError, match="cannot be written: it is no regular file"):
         write(path, b"good")
-    assert os.lstat(path) == before
+    after = os.lstat(path)
+    # Not its times: anybody may write to the null device meanwhile.
+    assert (after.st_dev, after.st_ino, after.st_mode) == (before.st_dev, before.st_ino, before.st_mode)
     assert not Path("/dev/null.lock").exists()
 
 
@@ -277,6 +294,37 @@ def test_what_another_writer_left_meanwhile_is_read_inside_the_lock(
 
     change_file(path, edit, judge=judge, now=NOW, pause=pause)
     assert seen == [b"good 2"]
+
+
+# A child that is forked while the lock is held has a copy of its descriptor, and may live long.
+FORKED_MEANWHILE = """
+import json, os, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from collectors.store_file import Edit, change_file
+
+gate, opened = os.pipe()
+
+def write(data, fork):
+    def edit(reading):
+        if fork and os.fork() == 0:
+            os.close(opened)
+            os.read(gate, 1)
+            os._exit(0)
+        return Edit(data=data)
+    change_file(Path(sys.argv[1]), edit, judge=lambda data: None, now=datetime.now(UTC), wait_seconds=0.0)
+
+write(b"1", True)
+write(b"2", False)
+os.close(opened)
+os.wait()
+print(json.dumps("done"))
+"""
+
+
+def test_a_child_of_the_holder_does_not_keep_the_lock(tmp_path: Path) -> None:
+    assert run(FORKED_MEANWHILE, tmp_path / "f.json") == "done"
+    assert (tmp_path / "f.json").read_bytes() == b"2"
 
 
 # --- programs that do not take the lock ---
