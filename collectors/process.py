@@ -41,6 +41,8 @@ _PINNED = {
     "GIT_ADVICE": "0",
 }
 
+_WHERE = "base-branch explain PATH, with the folder of a repository"
+
 _GRACE_SECONDS = 1.0
 _SLICE_SECONDS = 0.2
 
@@ -140,11 +142,11 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
             start_new_session=True,
         )
     except NotADirectoryError as fault:
-        raise SetupError(f"{cwd} is not a folder", code="not-a-folder") from fault
+        raise SetupError(f"{cwd} is not a folder", code="not-a-folder", hint=_WHERE) from fault
     except FileNotFoundError as fault:
         if not cwd.exists():
             message = f"{cwd} does not exist"
-            raise SetupError(message, code="no-such-folder") from fault
+            raise SetupError(message, code="no-such-folder", hint=_WHERE) from fault
         message = f"{argv[0]} was not found on PATH"
         raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from fault
     code: int | None

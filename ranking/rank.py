@@ -20,6 +20,7 @@ from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, 
 from ranking.lines import Lineage
 from ranking.listing import Listed, counted, list_branches, refs_of
 from ranking.match import Repo
+from ranking.names import shown
 from ranking.order import default_order
 from ranking.targets import read_targets, same_repository
 from ranking.words import FAMILY
@@ -40,7 +41,8 @@ def rank(facts: Facts) -> Ranking:
     kept = sheet.ordered[: facts.settings.max_candidates]
     left = sheet.ordered[len(kept) :]
     top = sheet.top()
-    notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor, *_provenance_notes(facts)]
+    notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor]
+    notes += [*_memory_notes(facts, view.listed, claims), *_provenance_notes(facts)]
     if left:
         notes.append(f"left out after the first {len(kept)} candidates: {counted(left)}")
     return Ranking(
@@ -162,7 +164,8 @@ def _reasons(
     own = claims.get(name, ())
     decided = any(c.kind in DECISIVE or c.points >= weights.ALSO_WANTED for c in own)
     for each in own:
-        yield each.kind, each.points, each.reason
+        binds = each.kind in DECISIVE or each.points >= weights.ALSO_WANTED
+        yield each.kind, each.points if binds or not decided else 0, each.reason
     for kind, points, reason in _context(view, name, recent, place):
         yield kind, 0 if decided else points, reason
     if facts.refs.provenance == "remote":
@@ -216,6 +219,17 @@ def _recent(facts: Facts, listed: Listed) -> dict[str, tuple[int, RecentChoice]]
     for p, choice in zip(points, alive, strict=True):
         found.setdefault(choice.branch, (p, choice))
     return found
+
+
+def _memory_notes(facts: Facts, listed: Listed, claims: Iterable[Claim]) -> list[str]:
+    """What the memory says against the issue's evidence: the newest choice that counts, where it is another branch."""
+    decided = sorted({c.branch for c in claims if c.kind in DECISIVE})
+    newest = max(_recent(facts, listed).values(), key=lambda found: found[0], default=None)
+    if newest is None or not decided or newest[1].branch in decided:
+        return []
+    choice = newest[1]
+    said = f"{shown(choice.branch)}, chosen on {choice.last_used:%Y-%m-%d}"
+    return [f"the memory says {said}; the issue's evidence says {', '.join(map(shown, decided))}"]
 
 
 def _under_floor(facts: Facts) -> list[str]:
