@@ -237,6 +237,11 @@ FAILING: dict[str, tuple[State, bool, tuple[str, ...]]] = {
         ("baseBranchEvidence.notes: a required field is missing",),
     ),
     "evidence in another shape": (GOOD | {"baseBranchEvidence": "yes"}, False, ("baseBranchEvidence is no object",)),
+    "a tier that is only true": (
+        DESIGNED | {"accessTier": True},
+        False,
+        ("designReference is given, and no access tier is recorded (accessTier)",),
+    ),
     "everything at once": (
         {
             "taskType": "bug",

@@ -44,6 +44,7 @@ def clone(workshop: Workshop, source: Repo) -> Repo:
     clone = workshop.clone(source, "clone")
     source.git("branch", "--quiet", "--delete", "--force", "gone")
     clone.git("branch", "mine")
+    clone.git("branch", "team/mine")
     return clone
 
 
@@ -58,6 +59,7 @@ def clone(workshop: Workshop, source: Repo) -> Repo:
         ("release/1.0", "absent", "exists", 0),
         ("gone", "absent", "absent", 10),
         ("release", "absent", "absent", 10),
+        ("team", "absent", "absent", 10),
         ("release/1", "absent", "absent", 10),
         ("release/1.0/x", "absent", "absent", 10),
         ("origin/main", "absent", "absent", 10),

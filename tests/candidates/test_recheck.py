@@ -87,6 +87,16 @@ def test_the_branch_of_the_state_counts_and_not_what_is_checked_out(work: Repo) 
     assert again(work, branch="refs/heads/feature/a", baseBranch=f"refs/heads/{BASE}").base_branch == BASE
 
 
+def test_a_replacement_in_this_clone_does_not_make_an_ancestor(work: Repo, source: Repo) -> None:
+    newer = source.commit("newer", branch=BASE)
+    work.git("fetch", "--quiet", "origin")
+    work.git("replace", "--graft", "feature/a", "feature/a~1", newer)
+    assert work.git("merge-base", newer, "feature/a") == newer
+    found = again(work)
+    assert (found.status, found.commits) == ("moved", 1)
+    assert found.merge_base == source.oid(f"{BASE}~1")
+
+
 # --- moved ---
 
 
@@ -308,6 +318,11 @@ def test_the_remote_that_the_evidence_names_is_asked(work: Repo, workshop: Works
     assert asked(f"refs/remotes/two/{BASE}", f"refs/heads/{BASE}").status == "fresh"
     with pytest.raises(RemoteUndecided):
         asked(f"refs/remotes/unknown/{BASE}")
+    with pytest.raises(RemoteUndecided):
+        asked(f"refs/remotes/one/{BASE}", f"refs/remotes/two/{BASE}")
+    work.git("config", "remote.-x.url", str(other.path))
+    with pytest.raises(RemoteUndecided):
+        asked(f"refs/remotes/-x/{BASE}")
     assert again(work, remote="one").remote == "one"
     with pytest.raises(SetupError, match="no remote named"):
         again(work, remote="none")
