@@ -7,6 +7,7 @@ the base's keeps its value, its number spelling and its place.
 from __future__ import annotations
 
 import os.path
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -23,6 +24,7 @@ from collectors.store_file import (
     Document,
     Edit,
     Outcome,
+    Pause,
     Raw,
     Reading,
     change_file,
@@ -72,10 +74,10 @@ class Refused(EvidenceError):  # noqa: N818 - it says what happened
 # --- reading ---
 
 
-def read_state(path: Path) -> State:
+def read_state(path: Path, *, pause: Pause = time.sleep) -> State:
     """The state file's document; InvalidInput where it is not there, cannot be read or is no JSON object."""
     try:
-        reading = read_settled(path, _judge)
+        reading = read_settled(path, _judge, pause)
     except OSError as fault:
         raise InvalidInput(f"the state file {path} cannot be read: {reason_of(fault)}") from fault
     if reading.data is None:
@@ -379,7 +381,13 @@ def change_text(data: bytes, changes_of: Changes, what: str = "the state") -> by
 
 
 def write_state(
-    path: Path, changes_of: Changes, *, now: datetime, create: bool = True, wait_seconds: float = LOCK_SECONDS
+    path: Path,
+    changes_of: Changes,
+    *,
+    now: datetime,
+    create: bool = True,
+    wait_seconds: float = LOCK_SECONDS,
+    pause: Pause = time.sleep,
 ) -> Outcome:
     """Change the state file under its lock, whole or not at all.
 
@@ -398,7 +406,13 @@ def write_state(
 
     try:
         outcome = change_file(
-            path, edit, judge=_judge, now=now, create=create and not existed, wait_seconds=wait_seconds
+            path,
+            edit,
+            judge=_judge,
+            now=now,
+            create=create and not existed,
+            wait_seconds=wait_seconds,
+            pause=pause,
         )
     except SetupError as fault:
         if existed and not os.path.lexists(path):

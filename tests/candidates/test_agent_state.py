@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from copy import deepcopy
@@ -43,7 +44,7 @@ from ranking.facts import AskedOnIssue, Candidate, Convention, Evidence, Ranking
 from tests.ranking.facts_builder import NOW, OID, unhurried
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 RANKING = Ranking(
     ref_provenance="remote",
@@ -225,6 +226,11 @@ def test_a_single_decision_keeps_its_project_in_step() -> None:
     elsewhere = merge_state(state, [WEB], ["/w/other"])
     assert elsewhere[PROJECTS] == state[PROJECTS]
     assert elsewhere[BRANCH] == "main"
+
+
+def test_two_spellings_of_a_new_root_make_one_project() -> None:
+    merged = merge_state({}, [decided(), WEB, WEB], ["/w/app", "/w/web", "/w/web/"])
+    assert [entry["root"] for entry in merged[PROJECTS]] == ["/w/app", "/w/web"]
 
 
 def test_of_two_projects_with_one_root_the_first_is_it() -> None:
@@ -463,6 +469,13 @@ def test_every_byte_that_is_not_meant_stays() -> None:
     assert change_text(changed, recording(tie, WEB, roots=["/w/app", "/w/web"])) == changed
 
 
+def test_what_is_recorded_already_keeps_its_layout() -> None:
+    state = merge_state({}, [decided(), WEB], ["/w/app", "/w/web"])
+    compact = json.dumps(state, separators=(",", ":")).replace("main", "m\\u0061in").encode()
+    assert b"m\\u0061in" in compact
+    assert change_text(compact, recording(decided(), WEB, roots=["/w/app", "/w/web"])) == compact
+
+
 def test_nothing_to_record_leaves_the_bytes_alone() -> None:
     assert change_text(TEXT, recording(UNSETTLED)) == TEXT
 
@@ -529,6 +542,49 @@ def test_a_state_that_has_gone_meanwhile_is_not_made_anew(tmp_path: Path) -> Non
     with pytest.raises(InvalidInput, match="has gone meanwhile; nothing was written"):
         write_state(file, slow, now=NOW)
     assert not file.exists()
+
+
+def test_a_state_that_goes_while_we_wait_for_the_lock_is_not_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    file.write_bytes(TEXT)
+    with (tmp_path / "agent-state.json.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+        def meanwhile(seconds: float) -> None:
+            assert seconds
+            file.unlink()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+
+        with pytest.raises(InvalidInput, match="has gone meanwhile; nothing was written"):
+            write_state(file, recording(decided()), now=NOW, pause=meanwhile)
+    assert not file.exists()
+
+
+def test_a_state_whose_lock_is_held_is_not_written(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    file.write_bytes(TEXT)
+    with (tmp_path / "agent-state.json.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(SetupError, match="is locked by another process"):
+            write_state(file, recording(decided()), now=NOW, wait_seconds=0)
+    assert file.read_bytes() == TEXT
+
+
+def test_a_state_that_is_being_written_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+
+    def writes(data: bytes) -> Callable[[float], None]:
+        def pause(seconds: float) -> None:
+            assert seconds
+            file.write_bytes(data)
+
+        return pause
+
+    file.write_bytes(TEXT[:20])
+    with pytest.raises(InvalidInput, match="is being written by another program"):
+        read_state(file, pause=writes(TEXT[:40]))
+    file.write_bytes(TEXT[:20])
+    assert read_state(file, pause=writes(TEXT))["number"] == 1.5
 
 
 def test_what_another_program_wrote_meanwhile_is_kept(tmp_path: Path) -> None:
