@@ -392,17 +392,19 @@ def write_state(
     """Change the state file under its lock, whole or not at all.
 
     InvalidInput for one that is no state, or has gone meanwhile; SetupError where it cannot be written; Refused
-    as `changes_of` refuses. `create`: whether one that was not there is made.
+    as `changes_of` refuses. `create`: whether one that was not there is made, where there is something to record.
     """
     what = f"the state file {path}"
     existed = os.path.lexists(path)
     if not existed and not path.parent.is_dir():
         raise InvalidInput(f"{what} cannot be made: there is no such folder")
 
-    def edit(reading: Reading) -> Edit:
+    def edit(reading: Reading) -> Edit | None:
         if reading.data is None and existed:
             raise InvalidInput(f"{what} has gone meanwhile; nothing was written")
-        return Edit(data=change_text(NEW_DOCUMENT if reading.data is None else reading.data, changes_of, what))
+        before = NEW_DOCUMENT if reading.data is None else reading.data
+        after = change_text(before, changes_of, what)
+        return Edit(data=after) if after != before else None
 
     try:
         outcome = change_file(
@@ -418,7 +420,7 @@ def write_state(
         if existed and not os.path.lexists(path):
             raise InvalidInput(f"{what} has gone meanwhile; nothing was written") from fault
         raise
-    if outcome.before is None and outcome.after is None:
+    if outcome.before is None and outcome.after is None and (existed or not create):
         raise InvalidInput(f"{what} does not exist")
     return outcome
 

@@ -501,6 +501,12 @@ def test_a_state_is_written_and_can_be_read(tmp_path: Path) -> None:
     assert file.read_bytes() == written
 
 
+def test_no_state_is_made_to_record_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "agent-state.json"
+    assert write_state(file, recording(UNSETTLED), now=NOW).after is None
+    assert not file.exists()
+
+
 def test_what_is_refused_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "agent-state.json"
     with pytest.raises(Refused):
