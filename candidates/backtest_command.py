@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -30,14 +29,18 @@ class Finished:
     interrupted: bool
 
 
-def run_backtest(git: Git, remote: str | None, project_key: str | None, now: datetime) -> Finished:
+Progress = Callable[[Sequence[Question]], Iterable[Question]]
+"""Hands the questions on one by one, and may show how far it is."""
+
+
+def run_backtest(git: Git, remote: str | None, project_key: str | None, now: datetime, progress: Progress) -> Finished:
     """Ask every question; an interrupt ends the asking, and what was answered so far is said but not kept."""
     history = read_history(git, remote)
     questions = read_questions(history)
     answers: list[Answer | None] = []
     interrupted = False
     try:
-        answers.extend(ask(history, _progress(questions)))
+        answers.extend(ask(history, progress(questions)))
     except KeyboardInterrupt:
         interrupted = True
     found = report(history, answers, len(questions))
@@ -53,16 +56,6 @@ def run_backtest(git: Git, remote: str | None, project_key: str | None, now: dat
     return Finished(
         lines=list(_lines(found, kept_at)), json=_json(found, now), warnings=warnings, interrupted=interrupted
     )
-
-
-def _progress(questions: list[Question]) -> Iterable[Question]:
-    """The questions, with a bar on standard error where that is a terminal."""
-    if not sys.stderr.isatty():
-        return questions
-    from rich.console import Console  # noqa: PLC0415 - only for people
-    from rich.progress import track  # noqa: PLC0415 - only for people
-
-    return track(questions, description="asking", console=Console(stderr=True), transient=True)
 
 
 def _lines(found: Report, kept_at: str | None) -> Iterator[Line]:

@@ -29,11 +29,11 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
         code = call() or ExitCode.ANSWERED
         sys.stdout.flush()
     except BrokenPipeError:
-        code = _reader_gone()
+        code = ExitCode.ANSWERED  # the reader (`| head`) has what it wanted
     except SystemExit as leaving:
         # typer makes an exit with 1 of a broken pipe, and a wordless one of an interruption.
         if isinstance(leaving.__context__, BrokenPipeError):
-            code = _reader_gone()
+            code = ExitCode.ANSWERED
         elif leaving.code == ExitCode.INTERRUPTED:
             code = ExitCode.INTERRUPTED
             _say(KeyboardInterrupt(), code)
@@ -42,6 +42,7 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     except BaseException as fault:  # noqa: BLE001 - the boundary
         code = exit_code_of(fault)
         _say(fault, code)
+    _drop_what_cannot_be_written()
     raise SystemExit(int(code))
 
 
@@ -49,6 +50,8 @@ def _prepare_streams() -> None:
     """Put the null device where the caller closed a stream (Python has None there); write what cannot be encoded."""
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - for the whole run
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
+    # print(file=None) would write a message to standard output.
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name outside the terminal's encoding is shown as `\xNN`
         sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -58,10 +61,13 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _reader_gone() -> ExitCode:
-    """Leave quietly: the reader (`| head`) has what it wanted. Python would complain at exit otherwise."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
-    return ExitCode.ANSWERED
+def _drop_what_cannot_be_written() -> None:
+    """Forget what the reader or the disk did not take: at its exit Python would complain, and leave with 120."""
+    try:
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _say(fault: BaseException, code: ExitCode) -> None:

@@ -5,26 +5,27 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from msgspec.structs import replace as altered
 
-from candidates import __version__
+from candidates import __version__, cli_options
 from candidates.boundary import guarded
-from candidates.collect import RemoteUndecided, Request, collect
-from candidates.contract import SCHEMA_NAMES, encode_pretty, json_schema
+from candidates.cli_options import HERE
+from candidates.collect import RemoteUndecided
+from candidates.contract import SCHEMA_NAMES, Decision, json_schema
 from candidates.decide import decide, undecided_remote
 from candidates.exit_codes import ExitCode
-from candidates.explain import Line, explain
+from candidates.explain import explain
+from candidates.issue_sources import IssueInput
 from candidates.rank_command import rank_stream
+from candidates.run import Run, decide_all, find_siblings, gather, prepare, remembered_of, sibling_runs
+from candidates.terminal import notice, print_bytes, print_record, show, with_progress
 from collectors.errors import InvalidInput
-from collectors.issue_file import read_issue
-from collectors.process import Git
-from ranking.facts import Issue, IssueVersion, Settings
+from collectors.process import Deadline, Git
 
 app = typer.Typer(
     name="base-branch",
@@ -34,78 +35,100 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-PathArgument = Annotated[Path, typer.Argument(metavar="[PATH]", help="A folder of the repository.", show_default=False)]
-IssueOption = Annotated[
-    str | None,
-    typer.Option("--issue", metavar="FILE|-", help="The issue's facts: a JSON file, or - for standard input."),
-]
-VersionOption = Annotated[
-    list[str] | None,
-    typer.Option("--issue-version", metavar="VERSION", help="A fix version of the issue; may be repeated."),
-]
-RemoteOption = Annotated[
-    str | None, typer.Option("--remote", metavar="NAME", help="The remote that holds the release lines.")
-]
-KeyOption = Annotated[
-    str | None,
-    typer.Option("--project-key", metavar="KEY", help="Whose memory counts; else the remote's owner/name."),
-]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long the network may take.")
-]
-FloorOption = Annotated[
-    float | None,
-    typer.Option("--derive-floor", metavar="SHARE", min=0, max=1, help="Derive nothing where the backtest is below."),
-]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-HERE = Path()
-SECONDS = 20.0
-
 
 @app.command("resolve")
 def resolve_command(
-    path: PathArgument = HERE,
-    issue: IssueOption = None,
-    issue_version: VersionOption = None,
-    remote: RemoteOption = None,
-    project_key: KeyOption = None,
-    timeout: TimeoutOption = SECONDS,
-    derive_floor: FloorOption = None,
+    paths: cli_options.PathsArgument = None,
+    issue: cli_options.IssueOption = None,
+    issue_version: cli_options.VersionOption = None,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
+    timeout: cli_options.TimeoutOption = None,
+    derive_floor: cli_options.FloorOption = None,
+    default_order: cli_options.OrderOption = None,
+    multiple_versions: cli_options.SeveralOption = None,
+    on_conflict: cli_options.ConflictOption = None,
+    refresh: cli_options.RefreshOption = None,
+    on_fetch_failure: Annotated[
+        str | None,
+        typer.Option("--on-fetch-failure", metavar="POLICY", help="ask, retry, cached, local or abort."),
+    ] = None,
+    autonomy: Annotated[
+        str | None, typer.Option("--autonomy", metavar="LEVEL", help="manual, guided or full; manual unless set.")
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option("--base", metavar="BRANCH", help="The branch that is chosen already: checked, kept.")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="FILE", help="Record the decision in a run's state file.")
+    ] = None,
     *,
-    autopilot: Annotated[bool, typer.Option("--autopilot", help="Decide without a person.")] = False,
+    autopilot: cli_options.AutopilotFlag = False,
     issue_optional: Annotated[
         bool, typer.Option("--issue-optional", help="Go on where the issue cannot be read.")
+    ] = False,
+    siblings: Annotated[
+        bool, typer.Option("--siblings", help="Also the submodules, and the repositories of the preferences.")
     ] = False,
 ) -> None:
     """Print the decision: the branch, where it stands in this clone, and every reason.
 
     Without --autopilot nothing is decided: the question is printed, and the exit code is 3.
     """
-    request = _request(path, issue, issue_version, remote, project_key, timeout, derive_floor)
-    try:
-        collected = collect(request)
-    except RemoteUndecided as fault:
-        _print(encode_pretty(undecided_remote(fault, autopilot=autopilot)))
-        raise
-    decision, code = decide(collected, autopilot=autopilot, issue_optional=issue_optional)
-    _print(encode_pretty(decision))
-    if code != ExitCode.ANSWERED:
-        raise typer.Exit(int(code))
+    flags = {
+        "--remote": remote,
+        "--project-key": project_key,
+        "--timeout": timeout,
+        "--derive-floor": derive_floor,
+        "--default-order": default_order,
+        "--multiple-versions": multiple_versions,
+        "--on-conflict": on_conflict,
+        "--refresh": refresh,
+        "--on-fetch-failure": on_fetch_failure,
+        "--autonomy": autonomy,
+        "--autopilot": autopilot,
+        "--issue-optional": issue_optional or None,
+    }
+    given, now = _given(issue, issue_version), _now()
+    decisions: tuple[Decision, ...]
+    runs = [prepare(_git(path), flags, given, now, base=base) for path in paths or [HERE]]
+    _warn(runs)
+    if len(runs) == 1 and not siblings:
+        decisions, code = _decide_alone(runs[0])
+    else:
+        beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
+        runs += sibling_runs(runs[0], beside)
+        several, code = decide_all(runs, beside)
+        print_record(several)
+        decisions = several.decisions
+    if state is not None and code == ExitCode.ANSWERED:
+        _record(state, decisions, runs, now)
+    _leave(code)
 
 
 @app.command("collect")
 def collect_command(
-    path: PathArgument = HERE,
-    issue: IssueOption = None,
-    issue_version: VersionOption = None,
-    remote: RemoteOption = None,
-    project_key: KeyOption = None,
-    timeout: TimeoutOption = SECONDS,
-    derive_floor: FloorOption = None,
+    path: cli_options.PathArgument = HERE,
+    issue: cli_options.IssueOption = None,
+    issue_version: cli_options.VersionOption = None,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
+    timeout: cli_options.TimeoutOption = None,
+    derive_floor: cli_options.FloorOption = None,
+    default_order: cli_options.OrderOption = None,
+    multiple_versions: cli_options.SeveralOption = None,
+    on_conflict: cli_options.ConflictOption = None,
+    refresh: cli_options.RefreshOption = None,
 ) -> None:
     """Print the bundle: every fact that the ranking looks at, as `base-branch rank` reads it."""
-    request = _request(path, issue, issue_version, remote, project_key, timeout, derive_floor)
-    _print(encode_pretty(collect(request).facts))
+    flags = _looking(remote, project_key, timeout, derive_floor, default_order, multiple_versions, on_conflict, refresh)
+    run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=False)
+    _warn([run])
+    try:
+        print_record(gather(run).facts)
+    except RemoteUndecided as fault:
+        print_record(undecided_remote(fault, run.policy.autonomy))
+        raise
 
 
 @app.command("rank")
@@ -119,35 +142,45 @@ def rank_command(
 
 @app.command("explain")
 def explain_command(
-    path: PathArgument = HERE,
-    issue: IssueOption = None,
-    issue_version: VersionOption = None,
-    remote: RemoteOption = None,
-    project_key: KeyOption = None,
-    timeout: TimeoutOption = SECONDS,
-    derive_floor: FloorOption = None,
+    path: cli_options.PathArgument = HERE,
+    issue: cli_options.IssueOption = None,
+    issue_version: cli_options.VersionOption = None,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
+    timeout: cli_options.TimeoutOption = None,
+    derive_floor: cli_options.FloorOption = None,
+    default_order: cli_options.OrderOption = None,
+    multiple_versions: cli_options.SeveralOption = None,
+    on_conflict: cli_options.ConflictOption = None,
     *,
-    as_json: JsonFlag = False,
+    as_json: cli_options.JsonFlag = False,
 ) -> None:
     """Show a person the candidates, their evidence, who answered, and what an unattended run would do.
 
     Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints.
     """
-    request = _request(path, issue, issue_version, remote, project_key, timeout, derive_floor, bring=False)
-    collected = collect(request)
+    flags = _looking(remote, project_key, timeout, derive_floor, default_order, multiple_versions, on_conflict, "probe")
+    run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=True)
+    _warn([run])
+    try:
+        collected = gather(run)
+    except RemoteUndecided as fault:
+        if as_json:
+            print_record(undecided_remote(fault, run.policy.autonomy))
+        raise
     if as_json:
-        _print(encode_pretty(decide(collected, autopilot=False)[0]))
+        print_record(decide(collected, run.policy)[0])
     else:
-        _show(explain(collected))
+        show(explain(collected))
 
 
 @app.command("backtest")
 def backtest_command(
-    path: PathArgument = HERE,
-    remote: RemoteOption = None,
-    project_key: KeyOption = None,
+    path: cli_options.PathArgument = HERE,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
     *,
-    as_json: JsonFlag = False,
+    as_json: cli_options.JsonFlag = False,
 ) -> None:
     """Ask this repository's own history whether the ranker would have named each release tag's branch.
 
@@ -156,15 +189,27 @@ def backtest_command(
     """
     from candidates.backtest_command import run_backtest  # noqa: PLC0415 - only here
 
-    finished = run_backtest(_git(path), remote, project_key, _now())
+    finished = run_backtest(_git(path), remote, project_key, _now(), lambda items: with_progress(items, "asking"))
     if as_json:
-        _print(finished.json)
+        print_bytes(finished.json)
     else:
-        _show(finished.lines)
+        show(finished.lines)
     for warning in finished.warnings:
-        typer.echo(f"base-branch: {warning}", err=True)
+        notice(warning)
     if finished.interrupted:
         raise KeyboardInterrupt
+
+
+@app.command("config")
+def config_command(path: cli_options.PathArgument = HERE, *, as_json: cli_options.JsonFlag = False) -> None:
+    """Show each value of the configuration with where it came from. Tokens are never shown."""
+    from candidates.config_view import config_lines, view_configuration  # noqa: PLC0415 - only here
+
+    configuration = prepare(_git(path), {}, IssueInput(), _now()).configuration
+    if as_json:
+        print_record(view_configuration(configuration))
+    else:
+        show(config_lines(configuration))
 
 
 @app.command("demo")
@@ -173,15 +218,139 @@ def demo_command() -> None:
     from candidates.demo import run_demo  # noqa: PLC0415 - only here
 
     for lines in run_demo(os.environ):
-        _show(lines)
+        show(lines)
 
 
 @app.command("schema")
-def schema_command(name: Annotated[str, typer.Argument(help="bundle, ranking or decision.")]) -> None:
+def schema_command(name: Annotated[str, typer.Argument(help=f"{', '.join(SCHEMA_NAMES)} or state.")]) -> None:
     """Print the JSON Schema of what the commands read and print."""
-    if name not in SCHEMA_NAMES:
-        raise InvalidInput(f"there is no schema {name!r}", hint=f"base-branch schema {'|'.join(SCHEMA_NAMES)}")
-    _print(json.dumps(json_schema(name), indent=2).encode() + b"\n")
+    from candidates.gate import state_schema  # noqa: PLC0415 - only here
+
+    if name == "state":
+        schema = state_schema()
+    elif name in SCHEMA_NAMES:
+        schema = json_schema(name)
+    else:
+        names = "|".join((*SCHEMA_NAMES, "state"))
+        raise InvalidInput(f"there is no schema {name!r}", hint=f"base-branch schema {names}")
+    print_bytes(json.dumps(schema, indent=2).encode() + b"\n")
+
+
+@app.command("remember")
+def remember_command(
+    branch: Annotated[str, typer.Argument(help="The branch that was chosen.")],
+    path: cli_options.PathArgument = HERE,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
+    timeout: cli_options.TimeoutOption = None,
+) -> None:
+    """Remember a choice for this project; the remote must list the branch."""
+    from candidates.memory_commands import remember_choice  # noqa: PLC0415 - only here
+
+    run = prepare(
+        _git(path), _looking(remote, project_key, timeout, refresh="probe"), IssueInput(), _now(), base=branch
+    )
+    for line in remember_choice(run, branch):
+        notice(line)
+
+
+@app.command("forget")
+def forget_command(
+    branch: Annotated[str | None, typer.Argument(help="The branch; none for all of the project's.")] = None,
+    path: cli_options.PathArgument = HERE,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
+) -> None:
+    """Forget a remembered choice of this project, or all of them."""
+    from candidates.memory_commands import forget_choice  # noqa: PLC0415 - only here
+
+    run = prepare(_git(path), _looking(remote, project_key), IssueInput(), _now())
+    for line in forget_choice(run, branch):
+        notice(line)
+
+
+@app.command("recent")
+def recent_command(
+    path: cli_options.PathArgument = HERE,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
+    *,
+    as_json: cli_options.JsonFlag = False,
+) -> None:
+    """Show the remembered choices of this project, newest first."""
+    from candidates.memory_commands import recent_choices  # noqa: PLC0415 - only here
+
+    found = recent_choices(prepare(_git(path), _looking(remote, project_key), IssueInput(), _now()))
+    if as_json:
+        print_record(found)
+    else:
+        show([[("bold", f"{c.branch}"), ("", f"  {c.count}x, last on {c.last_used:%Y-%m-%d}")] for c in found.choices])
+    if found.detail is not None:
+        notice(found.detail)
+
+
+@app.command("probe")
+def probe_command(
+    name: Annotated[str, typer.Argument(help="The branch's name.")],
+    path: cli_options.PathArgument = HERE,
+    remote: cli_options.RemoteOption = None,
+    timeout: cli_options.TimeoutOption = None,
+    *,
+    as_json: cli_options.JsonFlag = False,
+) -> None:
+    """Say whether a branch exists, here and on the remote. Exit 0: it does; 10: it does not; 11: nobody could tell."""
+    from candidates.probe import probe, sentence  # noqa: PLC0415 - only here
+
+    run = prepare(_git(path), _looking(remote, None, timeout), IssueInput(), _now())
+    found = probe(run.git, name, run.configuration.remote, Deadline(run.configuration.timeout))
+    if as_json:
+        print_record(found)
+    else:
+        show([[("", sentence(found))]])
+    _leave(found.exit_code)
+
+
+@app.command("gate")
+def gate_command(
+    file: Annotated[Path, typer.Argument(help="The run's state file.")],
+    *,
+    autopilot: cli_options.AutopilotFlag = False,
+    as_json: cli_options.JsonFlag = False,
+) -> None:
+    """Refuse a state file that is not ready, with every reason at once. Exit 7: refused."""
+    from candidates.gate import check_file  # noqa: PLC0415 - only here
+
+    found = check_file(file, autopilot=autopilot)
+    if as_json:
+        print_record(found)
+    else:
+        show([[("green", "passed")]] if found.passed else [[("red", "refused: "), ("", r)] for r in found.reasons])
+    _leave(found.exit_code)
+
+
+@app.command("recheck")
+def recheck_command(
+    state: cli_options.StateOption,
+    path: cli_options.PathArgument = HERE,
+    remote: cli_options.RemoteOption = None,
+    timeout: cli_options.TimeoutOption = None,
+    *,
+    as_json: cli_options.JsonFlag = False,
+) -> None:
+    """Before a push: ask the remote again about the recorded base. Exit 0 fresh, 12 moved, 13 gone, 11 no answer."""
+    from candidates.agent_state import read_state, write_state  # noqa: PLC0415 - only here
+    from candidates.recheck import recheck, recheck_changes, sentence  # noqa: PLC0415 - only here
+
+    run, now = prepare(_git(path), _looking(remote, None, timeout), IssueInput(), _now()), _now()
+    deadline = Deadline(run.configuration.timeout)
+    found = recheck(run.git, read_state(state), deadline, now, remote=run.configuration.remote)
+    if found.status == "fresh":
+        write_state(state, lambda document: recheck_changes(document, found), now=now, create=False)
+    if as_json:
+        print_record(found)
+    else:
+        show([[("", sentence(found))]])
+    _leave(found.exit_code)
 
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
@@ -205,27 +374,31 @@ def run() -> NoReturn:
     guarded(app)
 
 
-def _request(
-    path: Path,
-    issue: str | None,
-    versions: list[str] | None,
-    remote: str | None,
-    project_key: str | None,
-    timeout: float,
-    derive_floor: float | None,
-    *,
-    bring: bool = True,
-) -> Request:
-    return Request(
-        git=_git(path),
-        now=_now(),
-        seconds=timeout,
-        remote=remote,
-        issue=_issue(issue, versions or []),
-        project_key=project_key,
-        bring=bring,
-        settings=Settings(derive_floor=derive_floor),
-    )
+def _looking(
+    remote: str | None = None,
+    project_key: str | None = None,
+    timeout: float | None = None,
+    derive_floor: float | None = None,
+    default_order: str | None = None,
+    multiple_versions: str | None = None,
+    on_conflict: str | None = None,
+    refresh: str | None = None,
+) -> dict[str, object]:
+    """The flags of the commands that decide nothing, by their names."""
+    return {
+        "--remote": remote,
+        "--project-key": project_key,
+        "--timeout": timeout,
+        "--derive-floor": derive_floor,
+        "--default-order": default_order,
+        "--multiple-versions": multiple_versions,
+        "--on-conflict": on_conflict,
+        "--refresh": refresh,
+    }
+
+
+def _given(issue: str | None, versions: list[str] | None) -> IssueInput:
+    return IssueInput(text=issue, versions=tuple(versions or ()), stdin=sys.stdin.buffer)
 
 
 def _git(path: Path) -> Git:
@@ -236,25 +409,35 @@ def _now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def _issue(source: str | None, versions: list[str]) -> Issue | None:
-    """The issue of the file, with the versions that were named beside it."""
-    named = tuple(IssueVersion(name=name, field="fixVersions", role="fix") for name in versions)
-    if source is None:
-        return Issue(key="unnamed", read="answered", versions=named) if named else None
-    issue = read_issue(source, sys.stdin.buffer)
-    return altered(issue, versions=(*issue.versions, *named)) if named else issue
+def _warn(runs: list[Run]) -> None:
+    for warning in dict.fromkeys(w for one in runs for w in one.configuration.warnings):
+        notice(warning)
 
 
-def _print(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+def _decide_alone(run: Run) -> tuple[tuple[Decision, ...], ExitCode]:
+    """One repository's decision, printed; a remote that a person must name is asked for on both streams."""
+    try:
+        decision, code = decide(gather(run), run.policy)
+    except RemoteUndecided as fault:
+        print_record(undecided_remote(fault, run.policy.autonomy))
+        raise
+    print_record(decision)
+    return (decision,), code
 
 
-def _show(lines: Iterable[Line]) -> None:
-    """Put styled lines on the screen: colours on a terminal, plain text elsewhere or with NO_COLOR."""
-    from rich.console import Console  # noqa: PLC0415 - only for people
-    from rich.text import Text  # noqa: PLC0415 - only for people
+def _record(state: Path, decisions: tuple[Decision, ...], runs: list[Run], now: datetime) -> None:
+    """Write what was decided into the state file, or refuse."""
+    from candidates.agent_state import State, canonical_root, decided_changes, write_state  # noqa: PLC0415 - only here
 
-    console = Console(highlight=False, soft_wrap=True)
-    for line in lines:
-        console.print(Text.assemble(*((text, style) for style, text in line)))
+    roots = [one.top or one.git.folder.resolve() for one in runs]
+    canonical = canonical_root(state.resolve().parent)
+
+    def changes(document: Mapping[str, object]) -> State:
+        return decided_changes(document, decisions, roots, canonical=canonical)
+
+    write_state(state, changes, now=now)
+
+
+def _leave(code: int) -> None:
+    if code:
+        raise typer.Exit(int(code))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,8 +15,10 @@ from datetime import datetime
 from msgspec.structs import replace as altered
 
 from candidates.contract import Source
+from candidates.issue_sources import IssueAnswer, ReadIssue
 from candidates.resolver import Resolution, resolve
 from collectors.backtest_store import read_backtest
+from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
 from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage
 from collectors.preferences import Remembered, preferences_path, read_recent
@@ -37,7 +39,7 @@ from collectors.refs import (
 from collectors.remote_url import host_of, owner_and_name, remote_type
 from collectors.repository import Checkout, Config, open_repository, read_config
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
-from ranking.names import BranchName, Oid
+from ranking.names import BranchName, Oid, fault_of
 from ranking.rank import rank
 from ranking.words import DEVELOPMENT
 
@@ -56,18 +58,33 @@ class RemoteUndecided(EvidenceError):  # noqa: N818 - a question, not a fault
         self.question = question
 
 
+PrepareIssue = Callable[[str | None, str | None], ReadIssue]
+"""Given the repository's owner/name and its host: how to read the issue."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """What to collect: where, from which remote, for which issue, by when; `bring`: whether to fetch."""
+    """What to collect: where, from which remote, for which issue, by when.
+
+    `issue`: one that is at hand already; `prepare_issue`: how to read one that is not. `base`: the branch that the
+    caller has chosen already. `refresh`: `none` asks the
+    remote nothing, `probe` asks and fetches nothing, `needed` fetches what the choice depends on, `all` every
+    branch. `attended`: a person is there, so that the default branch could matter whatever the issue says.
+    """
 
     git: Git
     now: datetime
     seconds: float
     remote: str | None = None
     issue: Issue | None = None
+    prepare_issue: PrepareIssue | None = None
     project_key: str | None = None
-    bring: bool = True
+    base: str | None = None
+    refresh: Refresh = "needed"
+    attended: bool = False
     settings: Settings = field(default_factory=Settings)
+    ttl_is_set: bool = False
+    """Whether somebody set the time to live for this run: then the memory's own does not count."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,16 +101,41 @@ class Collected:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
-    """What was learnt once, before the passes."""
+    """What was learnt once, before the passes. `default` None: the remote was not asked for its default branch."""
 
     checkout: Checkout
     config: Config
     choice: RemoteChoice | None
     answer: RemoteAnswer | Failure | None
     default: DefaultAnswer | Failure | None
+    issue: IssueAnswer
     remembered: Remembered
     backtest: Backtest | None
     milliseconds: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Located:
+    """Which repository, which of its remotes, and the name that both give: owner/name, else the folder's."""
+
+    checkout: Checkout
+    config: Config
+    choice: RemoteChoice | None
+    name: str
+
+    @property
+    def host(self) -> str | None:
+        """The remote's host."""
+        return host_of(self.choice.url or "") if self.choice else None
+
+
+def locate(git: Git, remote: str | None) -> Located:
+    """Open the repository and choose the remote. SetupError; RemoteUndecided where a person must say which."""
+    checkout, config = open_repository(git), read_config(git)
+    choice = choose_remote(config, remote)
+    if isinstance(choice, RemoteQuestion):
+        raise RemoteUndecided(_folder_name(checkout), choice)
+    return Located(checkout=checkout, config=config, choice=choice, name=_name(choice, checkout))
 
 
 def collect(request: Request) -> Collected:
@@ -103,55 +145,111 @@ def collect(request: Request) -> Collected:
     asked, local = _ask(request, deadline)
     log: list[str] = []
     seen = _look(request, asked, local, log)
+    if _default_may_matter(asked, seen):
+        asked = replace(asked, default=_ask_default(request, asked, deadline))
+        seen = _look(request, asked, local, log)
     for _ in range(_MOST_FETCHES):
-        needed = _needed(seen) if request.bring and asked.choice is not None else []
+        needed = _needed(request, seen) if asked.choice is not None else []
         if not needed or not isinstance(asked.answer, RemoteAnswer):
             break
         failure = _fetch(request, asked, needed, deadline)
         if failure is not None:
-            log.append(f"{', '.join(needed)} could not be fetched: {failure.kind}: {failure.detail}")
+            log.append(f"{', '.join(needed[:5])} could not be fetched: {failure.kind}: {failure.detail}")
         # After a failure too: of several refs some may have come, or another run brought them meanwhile.
-        seen = _look(request, asked, _read_local(request, asked), log)
+        local = _read_local(request, asked)
+        seen = _look(request, asked, local, log)
         if failure is not None:
             break
+    log += _cache_notes(asked, local)
     return replace(seen, log=tuple(dict.fromkeys(log)))
 
 
 def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
-    """Ask the remote while this clone is read."""
-    git = request.git
-    checkout, config = open_repository(git), read_config(git)
-    choice = choose_remote(config, request.remote)
-    if isinstance(choice, RemoteQuestion):
-        raise RemoteUndecided(_folder_name(checkout), choice)
+    """Ask the remote and the tracker, side by side, while this clone is read."""
+    git, here = request.git, locate(request.git, request.remote)
+    choice, name, host = here.choice, here.name, here.host
+    store = preferences_path(git.environ)
+    key = request.project_key or name
+    remembered, kept = read_recent(store, key), read_backtest(store, key)
+    read_issue = _how_to_read(request, remembered, name if choice else None, host)
+    # The default branch costs the server all its refs (FACTS: 2.4): left out where the issue or the memory may
+    # settle the answer without it, and asked after all where they do not.
+    at_once = request.attended or (request.issue is None and request.prepare_issue is None and not remembered.choices)
     began = time.monotonic()
-    with ThreadPoolExecutor(max_workers=2) as pool:
+    with ThreadPoolExecutor(max_workers=3) as pool:
         try:
             heads: Future[RemoteAnswer | Failure] | None = None
             head: Future[DefaultAnswer | Failure] | None = None
-            if choice is not None:
-                host = host_of(choice.url or "")
+            if choice is not None and request.refresh != "none":
                 heads = pool.submit(ask_remote, git, choice.name, deadline, host=host)
-                head = pool.submit(ask_default_branch, git, choice.name, deadline, host=host)
-            local = read_local_refs(git, choice.name if choice else None, config)
-            key = request.project_key or _name(choice, checkout)
-            store = preferences_path(git.environ)
-            remembered, kept = read_recent(store, key), read_backtest(store, key)
+                if at_once:
+                    head = pool.submit(ask_default_branch, git, choice.name, deadline, host=host)
+            issue = pool.submit(read_issue, deadline)
+            local = read_local_refs(git, choice.name if choice else None, here.config)
             answer, default = heads.result() if heads else None, head.result() if head else None
+            took = round((time.monotonic() - began) * 1000) if heads else 0
+            told = issue.result()
         except BaseException:
             deadline.cancel()
             raise
     asked = _Asked(
-        checkout=checkout,
-        config=config,
+        checkout=here.checkout,
+        config=here.config,
         choice=choice,
         answer=answer,
         default=default,
+        issue=told,
         remembered=remembered,
         backtest=kept.figure if kept else None,
-        milliseconds=round((time.monotonic() - began) * 1000) if choice else 0,
+        milliseconds=took,
     )
     return asked, local
+
+
+def _how_to_read(request: Request, remembered: Remembered, repository: str | None, host: str | None) -> ReadIssue:
+    """How the issue is read; not at all where the preferences switch the evidence off."""
+    ready = IssueAnswer(issue=request.issue)
+    if remembered.evidence is False:
+        return lambda _: IssueAnswer(issue=None)
+    if request.prepare_issue is not None:
+        return request.prepare_issue(repository, host)
+    return lambda _: ready
+
+
+def _ask_default(request: Request, asked: _Asked, deadline: Deadline) -> DefaultAnswer | Failure | None:
+    if asked.choice is None:
+        return None
+    host = host_of(asked.choice.url or "")
+    return ask_default_branch(request.git, asked.choice.name, deadline, host=host)
+
+
+def _default_may_matter(asked: _Asked, seen: Collected) -> bool:
+    """Whether the answer hangs on the default branch that the remote was not asked for yet.
+
+    It does not where a derived or remembered branch stands whether the cached default is right or unknown.
+    """
+    if asked.default is not None or not isinstance(asked.answer, RemoteAnswer):
+        return False
+    if seen.resolution.source not in ("derived", "remembered"):
+        return True
+    unknown = altered(seen.facts.repository, default_branch=None, default_branch_state="not-asked")
+    facts = altered(seen.facts, repository=unknown)
+    without = resolve(facts, rank(facts))
+    return (without.branch, without.source) != (seen.resolution.branch, seen.resolution.source)
+
+
+def _cache_notes(asked: _Asked, local: LocalRefs) -> list[str]:
+    """What the remote's answer says of this clone's idea of the default branch."""
+    if not isinstance(asked.answer, RemoteAnswer) or asked.choice is None:
+        return []
+    pointer = f"refs/remotes/{asked.choice.name}/HEAD"
+    mend = f"git remote set-head {asked.choice.name} --auto"
+    if local.dangling_default is not None:
+        return [f"{pointer} points at {local.dangling_default}, which is not here; mend it with: {mend}"]
+    told = asked.default.branch if isinstance(asked.default, DefaultAnswer) else None
+    if told is not None and local.cached_default not in (None, told):
+        return [f"{pointer} still says {local.cached_default}; the remote's default is {told}; mend it with: {mend}"]
+    return []
 
 
 def _read_local(request: Request, asked: _Asked) -> LocalRefs:
@@ -164,12 +262,16 @@ def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline
     return fetch_branches(request.git, asked.choice.name, names, deadline, host=host)
 
 
-def _needed(seen: Collected) -> list[str]:
+def _needed(request: Request, seen: Collected) -> list[str]:
     """The branches whose tip has to be here: the chosen one, and a development branch that may not be alive."""
+    if request.refresh in ("none", "probe"):
+        return []
     branches = {b.name: b for b in seen.facts.refs.branches}
+    if request.refresh == "all":
+        return sorted(n for n, b in branches.items() if _behind(b) and fault_of(n) is None)
     default = seen.facts.repository.default_branch
     contenders = [n for n in DEVELOPMENT if n in branches and n != default][:1]
-    wanted = [seen.resolution.branch]
+    wanted = [request.base if request.base in branches else seen.resolution.branch]
     if contenders and default in branches:
         pair = (*contenders, default)
         wanted += [n for n in pair if branches[n].date_state == "object-missing"]
@@ -182,14 +284,14 @@ def _behind(branch: Branch) -> bool:
 
 def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> Collected:
     """One pass: from what the refs say now to a ranking and a resolution."""
-    issue = None if asked.remembered.evidence is False else request.issue
-    listing = build_listing(local, asked.answer)
+    issue = asked.issue.issue
+    listing = _with_protection(build_listing(local, asked.answer), asked)
     if asked.choice is None:
         listing = altered(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
     repository = _repository(asked, local)
     if _wants_lineage(issue):
         listing = _with_lineage(request.git, asked.checkout, local, listing, repository, log)
-    days = asked.remembered.branch_ttl_days
+    days = None if request.ttl_is_set else asked.remembered.branch_ttl_days
     settings = request.settings if days is None else altered(request.settings, branch_ttl_days=days)
     facts = Facts(
         schema="base-branch/bundle@1",
@@ -225,15 +327,34 @@ def _repository(asked: _Asked, local: LocalRefs) -> Repository:
     )
     match asked.default:
         case DefaultAnswer(branch=None):
-            return altered(repository, default_branch_state="none")
+            return _by_host(asked, repository) or altered(repository, default_branch_state="none")
         case DefaultAnswer(branch=str(name)):
             return altered(repository, default_branch=name, default_branch_state="remote")
-        case Failure() if local.cached_default is None:
-            return altered(repository, default_branch_state="failed")
-        case Failure():
+        case _ if (told := _by_host(asked, repository)) is not None:
+            return told
+        case _ if local.cached_default is not None and asked.choice is not None:
             return altered(repository, default_branch=local.cached_default, default_branch_state="cached")
+        case _ if isinstance(asked.answer, Failure) or isinstance(asked.default, Failure):
+            return altered(repository, default_branch_state="failed")
         case _:
             return repository
+
+
+def _by_host(asked: _Asked, repository: Repository) -> Repository | None:
+    """The default branch by the host's own interface, where that told it of this very repository."""
+    told = asked.issue.branches
+    if told is None or told.default_branch is None or told.repository.lower() != repository.name.lower():
+        return None
+    return altered(repository, default_branch=told.default_branch, default_branch_state="host-api")
+
+
+def _with_protection(listing: RefListing, asked: _Asked) -> RefListing:
+    """The listing with the host's word on protected branches, where all of them were told."""
+    told, name = asked.issue.branches, _name(asked.choice, asked.checkout)
+    if told is None or told.protected_read != "answered" or told.repository.lower() != name.lower():
+        return listing
+    protected = frozenset(told.protected)
+    return altered(listing, branches=tuple(altered(b, protected=b.name in protected) for b in listing.branches))
 
 
 def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
@@ -305,18 +426,20 @@ def _dated(branch: Branch, tips: Mapping[str, Oid], dates: Mapping[Oid, datetime
 def _sources(asked: _Asked) -> tuple[Source, ...]:
     remembered = asked.remembered
     preferences = Source(name="preferences", state=remembered.state, detail=remembered.detail)
-    return (
-        _remote_source(asked),
-        Source(name="jira", state="not-asked"),
-        Source(name="github", state="not-asked"),
-        preferences,
-    )
+    told = asked.issue.source
+    trackers = [
+        told if told is not None and told.name == name else Source(name=name, state="not-asked")
+        for name in ("jira", "github")
+    ]
+    return (_remote_source(asked), *trackers, preferences)
 
 
 def _remote_source(asked: _Asked) -> Source:
     if asked.choice is None:
         return Source(name="remote", state="not-asked", kind="no-remote", detail="this repository has no remote")
     host = host_of(asked.choice.url or "")
+    if asked.answer is None:
+        return Source(name="remote", state="not-asked", host=host, detail="by --refresh none")
     if isinstance(asked.answer, Failure):
         failed = asked.answer
         return Source(

@@ -106,10 +106,30 @@ class Decision(Record, frozen=True, kw_only=True):
     log: tuple[str, ...] = ()
 
 
+class Sibling(Record, frozen=True, kw_only=True):
+    """A repository beside the main one; a read-only one is listed, and nothing is decided for it."""
+
+    path: str
+    kind: Literal["submodule", "web-repo"]
+    branch_hint: str | None = None
+    read_only: bool = False
+    present: bool
+
+
+class Decisions(Record, frozen=True, kw_only=True):
+    """The answer of one run for several repositories, the first the main one; only the earliest kind is asked."""
+
+    schema: Literal["base-branch/decisions@1"] = "base-branch/decisions@1"
+    decisions: tuple[Decision, ...]
+    siblings: tuple[Sibling, ...] = ()
+    questions: tuple[Question, ...] = ()
+
+
 _SCHEMAS: dict[str, tuple[type[Record], str]] = {
     "bundle": (Facts, "base-branch/bundle@1"),
     "ranking": (Ranking, "base-branch ranking: the evidence record of a run's state file"),
     "decision": (Decision, "base-branch/decision@1"),
+    "decisions": (Decisions, "base-branch/decisions@1"),
 }
 SCHEMA_NAMES = tuple(_SCHEMAS)
 

@@ -2,69 +2,97 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import dataclass
+from difflib import get_close_matches
 
 from msgspec.structs import replace as altered
 
 from candidates.collect import Collected, RemoteUndecided
-from candidates.contract import Decision, Remote
+from candidates.contract import BaseBranchSource, Decision, Question, Remote
 from candidates.exit_codes import ExitCode
-from candidates.pickers import base_branch_question, remote_question
-from candidates.resolver import Base, base_of
+from candidates.pickers import base_branch_question, fetch_failed_question, remote_question
+from candidates.resolver import Base, Serving, base_of
+from collectors.config_keys import Autonomy, OnFetchFailure
+from collectors.errors import InvalidInput
 from ranking.facts import Facts
+from ranking.listing import list_branches
+from ranking.names import shown
+
+_NEAR = 3
 
 
-def decide(collected: Collected, *, autopilot: bool, issue_optional: bool = False) -> tuple[Decision, ExitCode]:
-    """The decision of an unattended run, or the question of one that may not decide."""
-    decision = _undecided(collected, autopilot=autopilot)
-    if not autopilot:
-        return _asking(decision, collected), ExitCode.ASK
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Policy:
+    """How a run may decide. `on_fetch_failure` None: ask where a person is there, else cached, then local.
+
+    `base`: the branch that came with the request; `replay`: the facts are recorded, so that nothing is fresh.
+    """
+
+    autonomy: Autonomy
+    on_fetch_failure: OnFetchFailure | None = None
+    issue_optional: bool = False
+    base: str | None = None
+    replay: bool = False
+
+    @property
+    def unattended(self) -> bool:
+        """Whether nobody can be asked."""
+        return self.autonomy == "full"
+
+
+def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
+    """The decision of an unattended run, or the question of one that may not decide.
+
+    InvalidInput where the branch that came with the request is not on the remote.
+    """
+    decision = _undecided(collected, policy)
+    serving: Serving = "any"
+    if is_silent(collected):
+        match policy.on_fetch_failure or (None if policy.unattended else "ask"):
+            case "abort":
+                return _stopped(decision, collected, "stopped by --on-fetch-failure abort"), ExitCode.REMOTE_SILENT
+            case "ask":
+                return _asking(decision, fetch_failed_question(collected.facts)), ExitCode.ASK
+            case "cached":
+                serving = "cached"
+            case "local":
+                serving = "local"
+            case _:  # retried already, or the unattended default
+                pass
     unread = _unread_issue(collected.facts)
-    if unread is not None and not issue_optional:
-        stopped = altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, unread)))
-        return stopped, ExitCode.SOURCE_FAILED
-    branch = collected.resolution.branch
-    if branch is None:
-        return _asking(decision, collected), ExitCode.ASK
+    if unread is not None and policy.unattended and not policy.issue_optional:
+        return _stopped(decision, collected, unread), ExitCode.SOURCE_FAILED
+    if policy.base is not None:
+        return _given(decision, collected, policy, policy.base, serving)
+    branch, source = collected.resolution.branch, collected.resolution.source
+    if not policy.unattended or branch is None or source is None:
+        question = base_branch_question(collected.facts, collected.ranking, collected.resolution)
+        return _asking(decision, question), ExitCode.ASK
+    return _settled(decision, collected, policy, branch, source, serving)
+
+
+def is_silent(collected: Collected) -> bool:
+    """Whether the remote was asked and did not answer."""
     facts = collected.facts
-    base = base_of(next(b for b in facts.refs.branches if b.name == branch), facts)
-    if base is None:
-        said = f"{branch} was chosen, but no ref of this clone holds it and it could not be fetched"
-        stopped = altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, said)))
-        return stopped, ExitCode.REMOTE_SILENT
-    log = (
-        decision.log if base.status == "fresh" else (*decision.log, _dated(collected, _staleness(facts, branch, base)))
-    )
-    return (
-        altered(
-            decision,
-            base_branch=branch,
-            base_ref=base.ref,
-            base_commit=base.commit,
-            base_branch_source=collected.resolution.source,
-            base_fetch_status=base.status,
-            log=log,
-        ),
-        ExitCode.ANSWERED,
-    )
+    return facts.repository.remote is not None and facts.refs.failure is not None
 
 
-def undecided_remote(fault: RemoteUndecided, *, autopilot: bool) -> Decision:
+def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy) -> Decision:
     """The decision of a run that cannot know which remote to ask."""
     return Decision(
         repository=fault.repository,
-        autonomy="full" if autopilot else "manual",
+        autonomy=autonomy,
         remote=None,
         listing_complete=False,
         questions=(remote_question(fault.repository, fault.question.names),),
     )
 
 
-def _undecided(collected: Collected, *, autopilot: bool) -> Decision:
+def _undecided(collected: Collected, policy: Policy) -> Decision:
     choice, facts = collected.choice, collected.facts
     return Decision(
         repository=facts.repository.name,
-        autonomy="full" if autopilot else "manual",
+        autonomy=policy.autonomy,
         remote=Remote(name=choice.name, url=choice.url, reason=choice.reason) if choice else None,
         base_branch_evidence=collected.ranking,
         listing_complete=facts.refs.complete,
@@ -74,9 +102,61 @@ def _undecided(collected: Collected, *, autopilot: bool) -> Decision:
     )
 
 
-def _asking(decision: Decision, collected: Collected) -> Decision:
-    question = base_branch_question(collected.facts, collected.ranking, collected.resolution)
+def _given(
+    decision: Decision, collected: Collected, policy: Policy, base: str, serving: Serving
+) -> tuple[Decision, ExitCode]:
+    """The branch that came with the request: checked against the listing, never replaced."""
+    facts = collected.facts
+    listed = list_branches(facts).branches
+    if base in listed:
+        return _settled(decision, collected, policy, base, "input", serving)
+    if facts.refs.provenance == "remote":
+        near = get_close_matches(base, sorted(listed), n=_NEAR)
+        message = f"{facts.repository.remote} has no branch {shown(base)}"
+        hint = f"near names: {', '.join(near)}" if near else "base-branch explain"
+        raise InvalidInput(message, where="--base", hint=hint)
+    said = f"{shown(base)} is not known here, and the remote did not answer: whether it exists cannot be told"
+    return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
+
+
+def _settled(
+    decision: Decision,
+    collected: Collected,
+    policy: Policy,
+    branch: str,
+    source: BaseBranchSource,
+    serving: Serving,
+) -> tuple[Decision, ExitCode]:
+    """The base of a chosen branch, or the stop where no ref here holds it."""
+    facts = collected.facts
+    base = base_of(next(b for b in facts.refs.branches if b.name == branch), facts, serving)
+    if base is None:
+        kind = "" if serving == "any" else f" {serving}"
+        said = f"{branch} was chosen, but no{kind} ref of this clone holds it and it could not be fetched"
+        return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
+    if policy.replay and base.status == "fresh":
+        base = Base(ref=base.ref, commit=base.commit, status="cached-stale")
+    log = decision.log
+    if base.status != "fresh":
+        log = (*log, _dated(collected, _staleness(facts, branch, base, policy)))
+    settled = altered(
+        decision,
+        base_branch=branch,
+        base_ref=base.ref,
+        base_commit=base.commit,
+        base_branch_source=source,
+        base_fetch_status=base.status,
+        log=log,
+    )
+    return settled, ExitCode.ANSWERED
+
+
+def _asking(decision: Decision, question: Question) -> Decision:
     return altered(decision, questions=(question,))
+
+
+def _stopped(decision: Decision, collected: Collected, why: str) -> Decision:
+    return altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, why)))
 
 
 def _unread_issue(facts: Facts) -> str | None:
@@ -87,17 +167,20 @@ def _unread_issue(facts: Facts) -> str | None:
     return f"issue {issue.key} could not be read ({issue.read}){detail}; --issue-optional goes on without it"
 
 
-def _staleness(facts: Facts, branch: str, base: Base) -> str:
-    if facts.repository.remote is None:
+def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
+    if policy.replay:
+        why = f"replayed from facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}"
+    elif facts.repository.remote is None:
         why = "this repository has no remote"
-    elif facts.refs.provenance == "local":
+    elif facts.refs.failure is not None:
         failure = facts.refs.failure
-        why = f"{facts.repository.remote} did not answer" + (f" ({failure.kind}: {failure.detail})" if failure else "")
+        why = f"{facts.repository.remote} did not answer ({failure.kind}: {failure.detail})"
+    elif facts.refs.provenance == "local":
+        why = f"{facts.repository.remote} was not asked"
     else:
         why = "the advertised commit was not brought here"
     return f"{branch}: {base.status}: {base.ref} serves at {base.commit}; {why}"
 
 
 def _dated(collected: Collected, line: str) -> str:
-    moment: datetime = collected.facts.now
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ} {line}"
+    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {line}"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from candidates.collect import Request, collect
-from candidates.decide import decide
+from candidates.decide import Policy, decide
 from candidates.explain import Line, explain
 from candidates.recipes import Built, build, load_recipe
 from collectors.process import Git
@@ -61,7 +61,7 @@ def _decision(title: str, built: Built, environ: Mapping[str, str], *versions: s
     )
     now = datetime.now(UTC).replace(microsecond=0)
     collected = collect(Request(git=Git(folder=built.clone, environ=environ), now=now, seconds=_SECONDS, issue=issue))
-    decision, code = decide(collected, autopilot=True)
+    decision, code = decide(collected, Policy(autonomy="full"))
     how = f"{decision.base_branch_source}, {decision.base_fetch_status}"
     asked = " ".join(f"--issue-version {version}" for version in versions)
     return [

@@ -21,6 +21,14 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+# Errors that are neither input's, set-up's nor a source's, by their slugs.
+_BY_SLUG = {
+    "remote-undecided": ExitCode.ASK,
+    "remote-silent": ExitCode.REMOTE_SILENT,
+    "refused": ExitCode.REFUSED,
+}
+
+
 def exit_code_of(fault: BaseException) -> ExitCode:
     """The exit code of an error that reached the boundary."""
     match fault:
@@ -33,6 +41,6 @@ def exit_code_of(fault: BaseException) -> ExitCode:
         case KeyboardInterrupt():
             return ExitCode.INTERRUPTED
         case EvidenceError():
-            return ExitCode.ASK
+            return _BY_SLUG.get(fault.code, ExitCode.UNFORESEEN)
         case _:
             return ExitCode.UNFORESEEN

@@ -53,6 +53,36 @@ def remote_question(repository: str, names: Sequence[str]) -> Question:
     )
 
 
+def fetch_failed_question(facts: Facts) -> Question:
+    """Ask what to do where the remote did not answer: again, what is here of it, what is only here, or stop."""
+    failure, remote = facts.refs.failure, facts.repository.remote or "the remote"
+    where = f" ({failure.host})" if failure and failure.host else ""
+    why = f"{failure.kind}: {failure.detail}" if failure else "no answer"
+    vpn = " The host's name was not resolved: a private network may want its VPN." if _wants_vpn(facts) else ""
+    return Question(
+        id="fetch-failed",
+        repository=facts.repository.name,
+        kind="fetch-failed",
+        question=f"{remote}{where} did not answer: {why}.{vpn} How should the run go on?",
+        header="No answer",
+        options=(
+            Option(label="Retry", description="ask the remote again (--on-fetch-failure retry)"),
+            Option(
+                label="Use the cached ref",
+                description=f"cut from refs/remotes/{remote}/..., as of the last fetch (--on-fetch-failure cached)",
+            ),
+            Option(label="Use the local branch", description="cut from refs/heads/... (--on-fetch-failure local)"),
+            Option(label="Abort", description="stop here, with no base (--on-fetch-failure abort)"),
+        ),
+        default=None,
+        allow_free_text=False,
+    )
+
+
+def _wants_vpn(facts: Facts) -> bool:
+    return facts.refs.failure is not None and facts.refs.failure.kind == "host-not-found"
+
+
 def _option(candidate: Candidate, *, recommended: bool) -> Option:
     reason = candidate.evidence[0].detail.partition(": ")[2] if candidate.evidence else "no evidence"
     mark = "recommended: " if recommended else ""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal
 
 from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
 from ranking.claims import DECISIVE
 from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule
 from ranking.names import local_head, remote_tracking
 from ranking.rank import View, read_view
+
+Serving = Literal["any", "cached", "local"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,14 +80,17 @@ def resolve(facts: Facts, ranking: Ranking, memory_fault: str | None = None) -> 
     return Resolution(branch=branch, source=winner, trail=tuple(trail))
 
 
-def base_of(branch: Branch, facts: Facts) -> Base | None:
-    """The ref of this clone that serves for a branch, or None where nothing here holds it."""
+def base_of(branch: Branch, facts: Facts, serving: Serving = "any") -> Base | None:
+    """The ref of this clone that serves for a branch, or None where nothing here holds it.
+
+    `serving`: which kinds of ref may serve; the remote-tracking ref goes before the local branch.
+    """
     remote = facts.repository.remote
-    if remote is not None and branch.cached_tip is not None:
+    if remote is not None and branch.cached_tip is not None and serving != "local":
         fresh = facts.refs.provenance == "remote" and branch.tip == branch.cached_tip
         status: FetchStatus = "fresh" if fresh else "cached-stale"
         return Base(ref=remote_tracking(remote, branch.name), commit=branch.cached_tip, status=status)
-    if branch.local_tip is not None:
+    if branch.local_tip is not None and serving != "cached":
         return Base(ref=local_head(branch.name), commit=branch.local_tip, status="local-branch")
     return None
 

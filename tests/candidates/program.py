@@ -36,8 +36,12 @@ class Done:
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The test's own environment, with this source tree before whatever is installed."""
-    return dict(os.environ) | {"PYTHONPATH": str(ROOT)} | dict(more or {})
+    """The test's own environment, with this source tree before whatever is installed.
+
+    Without the caller's PYTHON* variables: PYTHONUNBUFFERED, say, would hide a missing flush.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return kept | {"PYTHONPATH": str(ROOT)} | dict(more or {})
 
 
 def base_branch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,6 @@ def test_nothing_is_decided_without_autopilot(lines: Stand) -> None:
     assert not any(option["description"].startswith("recommended") for option in question["options"][1:])
 
 
-@pytest.mark.xfail(strict=True, reason="ranking.rank: a +12 beside a decisive +100 breaks the tie of two fix versions")
 def test_lesser_evidence_does_not_break_the_tie_of_two_fix_versions(lines: Stand) -> None:
     # v8.3.0 is out and sits on release/8.3.0; nothing of 8.4.0 is: both branches are what the issue names.
     decision = resolve(lines.clone.path, "--issue-version", "8.3.0", "--issue-version", "8.4.0")
@@ -219,14 +219,17 @@ def test_each_line_is_answered_before_the_next_is_written() -> None:
     with start("rank", "--ndjson") as running:
         assert running.stdin is not None
         assert running.stdout is not None
+        rescue = threading.Timer(60, running.kill)
+        rescue.start()
         for name in ("main", "master"):
             running.stdin.write(line_of(name))
             running.stdin.flush()
-            # Blocks for good, and with it the test, if the program reads ahead.
+            # Nothing comes, until the rescue ends it all, if the program reads ahead or holds its answer back.
             assert json.loads(running.stdout.readline())["chosen"] == name
         running.stdin.close()
         assert running.stdout.read() == b""
         assert running.wait() == 0
+        rescue.cancel()
 
 
 def test_a_bad_line_ends_the_run_and_the_answers_before_it_stand() -> None:
@@ -261,7 +264,7 @@ def test_the_answer_of_a_line_is_the_answer_of_the_bundle() -> None:
         ((), "Usage: "),
         (("bogus",), "No such command 'bogus'"),
         (("resolve", "--bogus"), "No such option: --bogus"),
-        (("resolve", "--timeout", "0"), "Invalid value for '--timeout'"),
+        (("resolve", "--timeout", "0"), "base-branch: --timeout: expected a number from 0.1 to 86400, got 0.0"),
         (("rank", "one"), "unexpected extra argument"),
         (("schema", "nothing"), "base-branch: there is no schema 'nothing'\n  try: base-branch schema bundle"),
     ],
@@ -303,7 +306,6 @@ def test_not_a_repository(tmp_path: Path, command: str) -> None:
     assert done.err == f"base-branch: {tmp_path} is not in a git repository\n  try: git rev-parse --git-dir\n"
 
 
-@pytest.mark.xfail(strict=True, reason="collectors.process: a folder that is not there, or is a file, gives no hint")
 @pytest.mark.parametrize("kind", ["missing", "file"])
 def test_not_a_folder_comes_with_the_next_command(tmp_path: Path, kind: str) -> None:
     place = tmp_path / "place"
@@ -382,9 +384,6 @@ def test_the_named_remote_is_asked(two_remotes: Stand) -> None:
     assert settled(decision)[1:3] == ("refs/remotes/right/release/8.3.0", two_remotes.remote.oid("release/8.3.0"))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="candidates.cli: collect and explain --json print nothing at 3 (DESIGN.md: JSON)"
-)
 @pytest.mark.parametrize("command", [("collect",), ("explain", "--json")])
 def test_the_question_is_on_standard_output_whatever_command_asks(two_remotes: Stand, command: tuple[str, ...]) -> None:
     done = base_branch(*command, two_remotes.clone.path)
@@ -472,7 +471,6 @@ def test_a_damaged_memory_is_said_to_be_so_and_is_not_said_to_be_empty(lines: St
     assert store.read_bytes() == text
 
 
-@pytest.mark.xfail(strict=True, reason="ranking.rank: a contradicted memory is in the trail, not in the notes")
 def test_a_memory_that_the_issue_contradicts_is_said_in_the_notes(lines: Stand, store: Path) -> None:
     remember(store, "release/8.2.0", "2999-01-01T00:00:00Z")
     decision = resolve(lines.clone.path, "--issue-version", "8.4.0")

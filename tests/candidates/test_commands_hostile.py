@@ -327,6 +327,16 @@ def test_closed_streams_are_empty_ones(closed: str, code: int, said: bytes) -> N
     assert (ran.returncode, ran.stdout, ran.stderr) == (code, b"", said)
 
 
+def test_without_standard_error_a_message_does_not_land_in_the_answer(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *COMMAND, "resolve", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        env=environment(),
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (5, b"")
+
+
 def test_a_full_disk_is_said(lines: Stand) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
         ran = subprocess.run(

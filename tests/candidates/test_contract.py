@@ -156,7 +156,7 @@ def test_the_printed_schema_is_the_one_that_is_tested_with(name: str) -> None:
 
 
 def test_the_schemas_are_these_and_closed_at_every_depth() -> None:
-    assert SCHEMA_NAMES == ("bundle", "ranking", "decision")
+    assert SCHEMA_NAMES == ("bundle", "ranking", "decision", "decisions")
     for name in SCHEMA_NAMES:
         for title, part in json_schema(name)["$defs"].items():
             assert part["additionalProperties"] is False, title

@@ -1,0 +1,58 @@
+"""The options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HERE = Path()
+
+PathArgument = Annotated[Path, typer.Argument(metavar="[PATH]", help="A folder of the repository.", show_default=False)]
+PathsArgument = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[PATH]...", help="Folders of repositories, the main one first.", show_default=False),
+]
+IssueOption = Annotated[
+    str | None,
+    typer.Option(
+        "--issue", metavar="ISSUE", help="PROJ-123, owner/repo#12, #12, a Jira or GitHub URL, a JSON file, or -."
+    ),
+]
+VersionOption = Annotated[
+    list[str] | None,
+    typer.Option("--issue-version", metavar="VERSION", help="A fix version of the issue; may be repeated."),
+]
+RemoteOption = Annotated[
+    str | None, typer.Option("--remote", metavar="NAME", help="The remote that holds the release lines.")
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option("--project-key", metavar="KEY", help="Whose memory counts; else the remote's owner/name."),
+]
+TimeoutOption = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="How long the network may take; 20 unless set.")
+]
+FloorOption = Annotated[
+    float | None,
+    typer.Option("--derive-floor", metavar="SHARE", help="Derive nothing where the kept backtest is below."),
+]
+OrderOption = Annotated[
+    str | None,
+    typer.Option("--default-order", metavar="PATTERNS", help="Branches of the default rule, comma separated, or seed."),
+]
+SeveralOption = Annotated[
+    str | None,
+    typer.Option("--multiple-versions", metavar="POLICY", help="ambiguous, lowest, highest or development."),
+]
+ConflictOption = Annotated[
+    str | None,
+    typer.Option("--on-conflict", metavar="POLICY", help="Memory against evidence: remembered, derived or ask."),
+]
+RefreshOption = Annotated[
+    str | None, typer.Option("--refresh", metavar="HOW", help="probe, needed, all or none; needed unless set.")
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AutopilotFlag = Annotated[bool, typer.Option("--autopilot", help="Decide without a person.")]
+StateOption = Annotated[Path, typer.Option("--state", metavar="FILE", help="The run's state file.")]

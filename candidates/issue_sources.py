@@ -1,0 +1,139 @@
+"""The issue that `--issue` names, read from where it lives: a file, Jira or GitHub, with what became of each source.
+
+The client libraries are loaded here alone, each by the path that needs it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+from msgspec.structs import replace as altered
+
+from candidates.contract import Source, SourceName
+from collectors.configuration import Configuration
+from collectors.errors import SetupError
+from collectors.github_rest import HostBranches
+from collectors.github_site import GitHubSite, find_site, gh_of
+from collectors.issue_file import read_issue
+from collectors.issue_reference import FileReference, GitHubReference, JiraReference, parse_reference
+from collectors.jira_site import JiraSite
+from collectors.process import Deadline, Git
+from ranking.facts import Issue, IssueVersion
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IssueAnswer:
+    """The issue as it was read, what became of its source, and what its host told of the repository's branches."""
+
+    issue: Issue | None
+    source: Source | None = None
+    branches: HostBranches | None = None
+
+
+ReadIssue = Callable[[Deadline], IssueAnswer]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IssueInput:
+    """What the caller named: a reference, versions beside it, and the standard input that `-` stands for."""
+
+    text: str | None = None
+    versions: tuple[str, ...] = ()
+    stdin: BinaryIO | None = None
+
+
+def prepare_issue(
+    given: IssueInput, git: Git, configuration: Configuration, *, repository: str | None, host: str | None
+) -> ReadIssue:
+    """Parse the reference now, before anything is asked; the reading comes when the result is called.
+
+    InvalidInput for what is no reference, and for a file that is not right; SetupError where Jira is named and
+    none is configured.
+    """
+    named = tuple(IssueVersion(name=name, field="fixVersions", role="fix") for name in given.versions)
+    if given.text is None:
+        issue = Issue(key="unnamed", read="answered", versions=named) if named else None
+        return lambda _: IssueAnswer(issue=issue)
+    reference = parse_reference(given.text, repository, host)
+    match reference:
+        case FileReference(path=path):
+            if given.stdin is None:
+                raise SetupError("standard input is not at hand", code="no-standard-input")
+            ready = _with_versions(read_issue(path, given.stdin), named)
+            return lambda _: IssueAnswer(issue=ready)
+        case JiraReference():
+            site = _jira_site(reference, configuration)
+            return lambda deadline: _read_jira(site, reference.key, named, deadline)
+        case GitHubReference():
+            return lambda deadline: _read_github(reference, git, configuration, named, deadline)
+
+
+def _with_versions(issue: Issue, named: tuple[IssueVersion, ...]) -> Issue:
+    return altered(issue, versions=(*issue.versions, *named)) if named else issue
+
+
+def _jira_site(reference: JiraReference, configuration: Configuration) -> JiraSite:
+    url = reference.url or configuration.jira.url
+    if url is None:
+        message = f"{reference.key} is a Jira key, and no Jira is configured"
+        raise SetupError(message, code="no-jira", hint="set JIRA_URL, JIRA_EMAIL and JIRA_TOKEN; base-branch config")
+    credential = configuration.jira.credential_for(url)
+    return JiraSite(
+        url=url,
+        email=credential.email if credential else None,
+        token=credential.token.reveal() if credential else None,
+        target_fields=configuration.jira.fields,
+    )
+
+
+def github_site(host: str, git: Git, configuration: Configuration, deadline: Deadline) -> GitHubSite:
+    """The GitHub of a host, with the token that is bound to it."""
+    environ = configuration.github.environment(git.environ)
+    site = find_site(environ, host, gh_of(environ, git.folder, deadline))
+    api = configuration.github.api_url_for(host)
+    return replace(site, api=api) if api else site
+
+
+def _read_jira(site: JiraSite, key: str, named: tuple[IssueVersion, ...], deadline: Deadline) -> IssueAnswer:
+    from collectors.jira_issue import read_jira_issue  # noqa: PLC0415 - only where Jira is asked
+
+    began = time.monotonic()
+    issue = read_jira_issue(site, key, deadline)
+    return IssueAnswer(issue=_with_versions(issue, named), source=_source("jira", issue, site.host, began))
+
+
+def _read_github(
+    reference: GitHubReference,
+    git: Git,
+    configuration: Configuration,
+    named: tuple[IssueVersion, ...],
+    deadline: Deadline,
+) -> IssueAnswer:
+    from collectors.github_issue import read_github  # noqa: PLC0415 - only where GitHub is asked
+
+    began = time.monotonic()
+    site = github_site(reference.host, git, configuration, deadline)
+    answer = read_github(site, reference.repository, reference.number, deadline)
+    return IssueAnswer(
+        issue=_with_versions(answer.issue, named),
+        source=_source("github", answer.issue, site.host, began),
+        branches=answer.branches,
+    )
+
+
+def _source(name: SourceName, issue: Issue, host: str | None, began: float) -> Source:
+    """What became of the tracker: unread, read in part, or read."""
+    failure = issue.failure
+    partial = issue.read == "partial" or issue.links_read in ("partial", "failed")
+    unread = issue.read in ("failed", "not-found")
+    return Source(
+        name=name,
+        state="failed" if unread else "partial" if partial else "answered",
+        kind=failure.kind if failure else None,
+        host=(failure.host if failure else None) or host,
+        detail=failure.detail if failure else None,
+        ms=round((time.monotonic() - began) * 1000),
+    )

@@ -1,0 +1,170 @@
+"""One run over one repository or several: configuration, collecting side by side, deciding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from msgspec.structs import replace as altered
+
+from candidates.collect import Collected, PrepareIssue, RemoteUndecided, Request, collect
+from candidates.contract import Decision, Decisions, Question, Sibling
+from candidates.decide import Policy, decide, is_silent, undecided_remote
+from candidates.exit_codes import ExitCode
+from candidates.issue_sources import IssueInput, prepare_issue
+from collectors.configuration import Configuration, read_configuration
+from collectors.errors import SetupError
+from collectors.preferences import Remembered, preferences_path, read_recent
+from collectors.process import Git
+from collectors.remote_url import redact
+from collectors.repository import open_repository
+from collectors.submodules import read_submodules
+from ranking.names import fault_of
+
+# Questions are asked kind by kind, the earliest first; of several repositories the gravest outcome counts.
+_KINDS = ("remote", "fetch-failed", "base-branch")
+_GRAVEST = (ExitCode.REMOTE_SILENT, ExitCode.SOURCE_FAILED, ExitCode.ASK, ExitCode.ANSWERED)
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """Everything that one repository's run is made of."""
+
+    git: Git
+    top: Path | None
+    configuration: Configuration
+    request: Request
+    policy: Policy
+
+
+def prepare(
+    git: Git,
+    flags: Mapping[str, object],
+    given: IssueInput,
+    now: datetime,
+    *,
+    base: str | None = None,
+    attended: bool | None = None,
+) -> Run:
+    """Read the configuration for one repository. SetupError, InvalidInput as they come."""
+    top = open_repository(git).top
+    asked = flags.get("--remote")
+    if isinstance(asked, str) and fault_of(asked):
+        # What can be no remote's name is none of this repository's remotes; as wrong here as any other name.
+        message = f"there is no remote named {redact(asked)!r}"
+        raise SetupError(message, code="no-such-remote", hint="git remote -v")
+    configuration = read_configuration(flags, git.environ, top)
+    policy = Policy(
+        autonomy=configuration.autonomy,
+        on_fetch_failure=configuration.on_fetch_failure,
+        issue_optional=configuration.issue_optional,
+        base=base,
+    )
+    request = Request(
+        git=git,
+        now=now,
+        seconds=configuration.timeout,
+        remote=configuration.remote,
+        prepare_issue=_reader(given, git, configuration) if given.text is not None or given.versions else None,
+        project_key=configuration.project_key,
+        base=base,
+        refresh=configuration.refresh,
+        attended=not policy.unattended if attended is None else attended,
+        settings=configuration.settings,
+        ttl_is_set=configuration.is_set("branchTtlDays"),
+    )
+    return Run(git=git, top=top, configuration=configuration, request=request, policy=policy)
+
+
+def _reader(given: IssueInput, git: Git, configuration: Configuration) -> PrepareIssue:
+    return lambda repository, host: prepare_issue(given, git, configuration, repository=repository, host=host)
+
+
+def gather(run: Run) -> Collected:
+    """Collect; where the policy says so, a remote that did not answer is really asked again, once."""
+    collected = collect(run.request)
+    if is_silent(collected) and run.policy.on_fetch_failure == "retry":
+        return collect(run.request)
+    return collected
+
+
+def decide_one(run: Run) -> tuple[Decision, ExitCode]:
+    """One repository's decision among several; a remote that a person must name is a question, not an error."""
+    try:
+        return decide(gather(run), run.policy)
+    except RemoteUndecided as fault:
+        return undecided_remote(fault, run.policy.autonomy), ExitCode.ASK
+
+
+def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisions, ExitCode]:
+    """Several repositories side by side, the first the main one. A stop in any stops all: nothing half decided."""
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        outcomes = list(pool.map(decide_one, runs))
+    code = next(grave for grave in _GRAVEST if any(one == grave for _, one in outcomes))
+    decisions = [decision for decision, _ in outcomes]
+    if code in (ExitCode.REMOTE_SILENT, ExitCode.SOURCE_FAILED):
+        decisions = [_without_base(decision) for decision in decisions]
+    questions = _earliest([q for decision in decisions for q in decision.questions])
+    return Decisions(decisions=tuple(decisions), siblings=tuple(siblings), questions=questions), code
+
+
+def find_siblings(run: Run, remembered: Remembered) -> tuple[Sibling, ...]:
+    """The submodules of the work tree, with their branch hints, and the repositories that the preferences list."""
+    modules = read_submodules(run.git, run.top) if run.top is not None else ()
+    found = [
+        Sibling(
+            path=str((run.top or run.git.folder) / module.path),
+            kind="submodule",
+            branch_hint=module.branch,
+            present=module.present,
+        )
+        for module in modules
+    ]
+    found += [
+        Sibling(path=repo.path, kind="web-repo", read_only=repo.read_only, present=Path(repo.path).is_dir())
+        for repo in remembered.web_repos
+    ]
+    return tuple(found)
+
+
+def remembered_of(run: Run) -> Remembered:
+    """What the store says beside the choices: the repositories that it lists."""
+    return read_recent(preferences_path(run.git.environ), run.configuration.project_key or "")
+
+
+def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
+    """A run for every sibling that is here and may be written to; read-only ones are listed, not asked about."""
+    wanted = [s for s in siblings if s.present and not s.read_only]
+    return [
+        replace(
+            main,
+            git=main.git.at(Path(s.path)),
+            top=Path(s.path),
+            request=replace(main.request, git=main.git.at(Path(s.path)), remote=None, project_key=None),
+        )
+        for s in wanted
+    ]
+
+
+def _without_base(decision: Decision) -> Decision:
+    return altered(
+        decision,
+        base_branch=None,
+        base_ref=None,
+        base_commit=None,
+        base_branch_source=None,
+        base_fetch_status="aborted",
+    )
+
+
+def _earliest(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """Those of the earliest kind that is not settled."""
+    for kind in _KINDS:
+        of_kind = tuple(q for q in questions if q.kind == kind)
+        if of_kind:
+            return of_kind
+    return ()

@@ -1,0 +1,51 @@
+"""What a command shows: JSON bytes on standard output, styled lines for a person, notices on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from candidates.contract import encode_pretty
+from candidates.explain import Line
+from ranking.facts import Record
+from ranking.names import shown
+
+T = TypeVar("T")
+
+
+def print_bytes(data: bytes) -> None:
+    """Standard output's one document."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def print_record(record: Record) -> None:
+    """One record as indented JSON."""
+    print_bytes(encode_pretty(record))
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Put styled lines on the screen: colours on a terminal, plain text elsewhere or with NO_COLOR."""
+    from rich.console import Console  # noqa: PLC0415 - only for people
+    from rich.text import Text  # noqa: PLC0415 - only for people
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in lines:
+        console.print(Text.assemble(*((text, style) for style, text in line)))
+
+
+def notice(text: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(f"base-branch: {shown(text)}\n")
+
+
+def with_progress(items: Sequence[T], what: str) -> Iterator[T]:
+    """The items one by one, with a bar on standard error where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console  # noqa: PLC0415 - only for people
+    from rich.progress import track  # noqa: PLC0415 - only for people
+
+    yield from track(items, description=what, console=Console(stderr=True), transient=True)
