@@ -242,6 +242,7 @@ def test_what_a_broken_server_says_reaches_no_screen_raw(lines: Stand, words: by
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_ends_with_130_and_leaves_no_child(lines: Stand, ending: signal.Signals) -> None:
     with socket.create_server((HOST, 0)) as listener:
+        listener.settimeout(60)  # where the program ended without asking
         address = f"{HOST}:{listener.getsockname()[1]}"
         lines.serve_as(f"http://{address}/acme/app.git")
         with start("resolve", "--autopilot", "--timeout", "600", lines.clone.path) as running:
