@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -16,14 +17,14 @@ from candidates import __version__, cli_options
 from candidates.boundary import guarded
 from candidates.cli_options import HERE
 from candidates.collect import RemoteUndecided
-from candidates.contract import SCHEMA_NAMES, Decision, json_schema
+from candidates.contract import SCHEMA_NAMES, Decision, Decisions, json_schema
 from candidates.decide import decide, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.explain import explain
 from candidates.issue_sources import IssueInput
 from candidates.rank_command import rank_stream
-from candidates.run import Run, decide_all, find_siblings, gather, prepare, remembered_of, sibling_runs
-from candidates.terminal import notice, print_bytes, print_record, show, with_progress
+from candidates.run import Run, advance, decide_all, find_siblings, gather, prepare, remembered_of, sibling_runs
+from candidates.terminal import announce, notice, print_bytes, print_record, show, with_progress
 from collectors.errors import InvalidInput
 from collectors.process import Deadline, Git
 
@@ -48,6 +49,10 @@ def resolve_command(
     default_order: cli_options.OrderOption = None,
     multiple_versions: cli_options.SeveralOption = None,
     on_conflict: cli_options.ConflictOption = None,
+    resolve_order: cli_options.RulesOption = None,
+    branch_ttl_days: cli_options.TtlOption = None,
+    max_candidates: cli_options.MostOption = None,
+    work_prefixes: cli_options.PrefixesOption = None,
     refresh: cli_options.RefreshOption = None,
     on_fetch_failure: Annotated[
         str | None,
@@ -62,7 +67,18 @@ def resolve_command(
     state: Annotated[
         Path | None, typer.Option("--state", metavar="FILE", help="Record the decision in a run's state file.")
     ] = None,
+    bundle: Annotated[
+        str | None,
+        typer.Option("--bundle", metavar="FILE", help="Decide from a saved bundle (-: standard input); touch nothing."),
+    ] = None,
     *,
+    state_patch: Annotated[
+        bool,
+        typer.Option(
+            "--state-patch",
+            help="Write no state: the decision printed has the JSON merge patch of --state as its key statePatch.",
+        ),
+    ] = False,
     autopilot: cli_options.AutopilotFlag = False,
     issue_optional: Annotated[
         bool, typer.Option("--issue-optional", help="Go on where the issue cannot be read.")
@@ -73,7 +89,8 @@ def resolve_command(
 ) -> None:
     """Print the decision: the branch, where it stands in this clone, and every reason.
 
-    Without --autopilot nothing is decided: the question is printed, and the exit code is 3.
+    Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
+    JSON document in every case, printed after the state was written.
     """
     flags = {
         "--remote": remote,
@@ -83,26 +100,37 @@ def resolve_command(
         "--default-order": default_order,
         "--multiple-versions": multiple_versions,
         "--on-conflict": on_conflict,
+        "--resolve-order": resolve_order,
+        "--branch-ttl-days": branch_ttl_days,
+        "--max-candidates": max_candidates,
+        "--work-prefixes": work_prefixes,
         "--refresh": refresh,
         "--on-fetch-failure": on_fetch_failure,
         "--autonomy": autonomy,
         "--autopilot": autopilot,
         "--issue-optional": issue_optional or None,
     }
+    if bundle is not None:
+        own = {"PATH": paths, "--issue": issue, "--issue-version": issue_version, "--siblings": siblings}
+        _replay(bundle, flags | own | {"--state": state, "--state-patch": state_patch}, base)
+        return
     given, now = _given(issue, issue_version), _now()
-    decisions: tuple[Decision, ...]
     runs = [prepare(_git(path), flags, given, now, base=base) for path in paths or [HERE]]
     _warn(runs)
-    if len(runs) == 1 and not siblings:
-        decisions, code = _decide_alone(runs[0])
-    else:
-        beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
-        runs += sibling_runs(runs[0], beside)
-        several, code = decide_all(runs, beside)
-        print_record(several)
-        decisions = several.decisions
-    if state is not None and code == ExitCode.ANSWERED:
-        _record(state, decisions, runs, now)
+    answer, runs, code = _decide(runs, siblings=siblings)
+    refused = None
+    if code == ExitCode.ANSWERED and (state is not None or state_patch):
+        from candidates.record import record, with_patch  # noqa: PLC0415 - only where a state is asked for
+
+        # Before anything is printed: where the state cannot be read or written, standard output stays empty.
+        roots = [one.top or one.git.folder.resolve() for one in runs]
+        if state_patch:
+            answer, refused = with_patch(answer, roots, state)
+        elif state is not None:
+            refused = record(answer, roots, state, now)
+    print_record(answer)
+    if refused is not None:
+        raise refused
     _leave(code)
 
 
@@ -118,17 +146,27 @@ def collect_command(
     default_order: cli_options.OrderOption = None,
     multiple_versions: cli_options.SeveralOption = None,
     on_conflict: cli_options.ConflictOption = None,
+    resolve_order: cli_options.RulesOption = None,
+    branch_ttl_days: cli_options.TtlOption = None,
+    max_candidates: cli_options.MostOption = None,
+    work_prefixes: cli_options.PrefixesOption = None,
     refresh: cli_options.RefreshOption = None,
 ) -> None:
     """Print the bundle: every fact that the ranking looks at, as `base-branch rank` reads it."""
-    flags = _looking(remote, project_key, timeout, derive_floor, default_order, multiple_versions, on_conflict, refresh)
+    flags = _looking(remote, project_key, timeout, refresh) | {
+        "--derive-floor": derive_floor,
+        "--default-order": default_order,
+        "--multiple-versions": multiple_versions,
+        "--on-conflict": on_conflict,
+        "--resolve-order": resolve_order,
+        "--branch-ttl-days": branch_ttl_days,
+        "--max-candidates": max_candidates,
+        "--work-prefixes": work_prefixes,
+    }
     run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=False)
     _warn([run])
-    try:
+    with _asking_for_the_remote(run, as_json=True):
         print_record(gather(run).facts)
-    except RemoteUndecided as fault:
-        print_record(undecided_remote(fault, run.policy.autonomy))
-        raise
 
 
 @app.command("rank")
@@ -152,6 +190,10 @@ def explain_command(
     default_order: cli_options.OrderOption = None,
     multiple_versions: cli_options.SeveralOption = None,
     on_conflict: cli_options.ConflictOption = None,
+    resolve_order: cli_options.RulesOption = None,
+    branch_ttl_days: cli_options.TtlOption = None,
+    max_candidates: cli_options.MostOption = None,
+    work_prefixes: cli_options.PrefixesOption = None,
     *,
     as_json: cli_options.JsonFlag = False,
 ) -> None:
@@ -159,15 +201,20 @@ def explain_command(
 
     Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints.
     """
-    flags = _looking(remote, project_key, timeout, derive_floor, default_order, multiple_versions, on_conflict, "probe")
+    flags = _looking(remote, project_key, timeout, "probe") | {
+        "--derive-floor": derive_floor,
+        "--default-order": default_order,
+        "--multiple-versions": multiple_versions,
+        "--on-conflict": on_conflict,
+        "--resolve-order": resolve_order,
+        "--branch-ttl-days": branch_ttl_days,
+        "--max-candidates": max_candidates,
+        "--work-prefixes": work_prefixes,
+    }
     run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=True)
     _warn([run])
-    try:
+    with _asking_for_the_remote(run, as_json=as_json):
         collected = gather(run)
-    except RemoteUndecided as fault:
-        if as_json:
-            print_record(undecided_remote(fault, run.policy.autonomy))
-        raise
     if as_json:
         print_record(decide(collected, run.policy)[0])
     else:
@@ -247,9 +294,7 @@ def remember_command(
     """Remember a choice for this project; the remote must list the branch."""
     from candidates.memory_commands import remember_choice  # noqa: PLC0415 - only here
 
-    run = prepare(
-        _git(path), _looking(remote, project_key, timeout, refresh="probe"), IssueInput(), _now(), base=branch
-    )
+    run = prepare(_git(path), _looking(remote, project_key, timeout, "probe"), IssueInput(), _now(), base=branch)
     for line in remember_choice(run, branch):
         notice(line)
 
@@ -280,7 +325,9 @@ def recent_command(
     """Show the remembered choices of this project, newest first."""
     from candidates.memory_commands import recent_choices  # noqa: PLC0415 - only here
 
-    found = recent_choices(prepare(_git(path), _looking(remote, project_key), IssueInput(), _now()))
+    run = prepare(_git(path), _looking(remote, project_key), IssueInput(), _now())
+    with _asking_for_the_remote(run, as_json=as_json):
+        found = recent_choices(run)
     if as_json:
         print_record(found)
     else:
@@ -302,7 +349,8 @@ def probe_command(
     from candidates.probe import probe, sentence  # noqa: PLC0415 - only here
 
     run = prepare(_git(path), _looking(remote, None, timeout), IssueInput(), _now())
-    found = probe(run.git, name, run.configuration.remote, Deadline(run.configuration.timeout))
+    with _asking_for_the_remote(run, as_json=as_json):
+        found = probe(run.git, name, run.configuration.remote, Deadline(run.configuration.timeout))
     if as_json:
         print_record(found)
     else:
@@ -343,7 +391,8 @@ def recheck_command(
 
     run, now = prepare(_git(path), _looking(remote, None, timeout), IssueInput(), _now()), _now()
     deadline = Deadline(run.configuration.timeout)
-    found = recheck(run.git, read_state(state), deadline, now, remote=run.configuration.remote)
+    with _asking_for_the_remote(run, as_json=as_json):
+        found = recheck(run.git, read_state(state), deadline, now, remote=run.configuration.remote)
     if found.status == "fresh":
         write_state(state, lambda document: recheck_changes(document, found), now=now, create=False)
     if as_json:
@@ -378,27 +427,16 @@ def _looking(
     remote: str | None = None,
     project_key: str | None = None,
     timeout: float | None = None,
-    derive_floor: float | None = None,
-    default_order: str | None = None,
-    multiple_versions: str | None = None,
-    on_conflict: str | None = None,
     refresh: str | None = None,
 ) -> dict[str, object]:
-    """The flags of the commands that decide nothing, by their names."""
-    return {
-        "--remote": remote,
-        "--project-key": project_key,
-        "--timeout": timeout,
-        "--derive-floor": derive_floor,
-        "--default-order": default_order,
-        "--multiple-versions": multiple_versions,
-        "--on-conflict": on_conflict,
-        "--refresh": refresh,
-    }
+    """The flags that say where to look, by their names."""
+    return {"--remote": remote, "--project-key": project_key, "--timeout": timeout, "--refresh": refresh}
 
 
 def _given(issue: str | None, versions: list[str] | None) -> IssueInput:
-    return IssueInput(text=issue, versions=tuple(versions or ()), stdin=sys.stdin.buffer)
+    # Bytes that are no UTF-8 stand as `\\xNN`: a version that nothing has, and still JSON.
+    plain = tuple(os.fsencode(name).decode("utf-8", "backslashreplace") for name in versions or ())
+    return IssueInput(text=issue, versions=plain, stdin=sys.stdin.buffer)
 
 
 def _git(path: Path) -> Git:
@@ -414,28 +452,45 @@ def _warn(runs: list[Run]) -> None:
         notice(warning)
 
 
-def _decide_alone(run: Run) -> tuple[tuple[Decision, ...], ExitCode]:
-    """One repository's decision, printed; a remote that a person must name is asked for on both streams."""
+@contextmanager
+def _asking_for_the_remote(run: Run, *, as_json: bool) -> Iterator[None]:
+    """Where a person must name the remote: the question on standard output too, if that holds JSON."""
     try:
-        decision, code = decide(gather(run), run.policy)
+        yield
     except RemoteUndecided as fault:
-        print_record(undecided_remote(fault, run.policy.autonomy))
+        if as_json:
+            print_record(undecided_remote(fault, run.policy.autonomy))
         raise
+
+
+def _decide(runs: list[Run], *, siblings: bool) -> tuple[Decision | Decisions, list[Run], ExitCode]:
+    """The answer for one repository or for several, with the runs that it took."""
+    if len(runs) == 1 and not siblings:
+        run = _advanced(runs[0])
+        with _asking_for_the_remote(run, as_json=True):
+            decision, code = decide(gather(run), run.policy)
+        return decision, [run], code
+    beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
+    runs = [_advanced(run) for run in (*runs, *sibling_runs(runs[0], beside))]
+    several, code = decide_all(runs, beside)
+    return several, runs, code
+
+
+def _advanced(run: Run) -> Run:
+    """The run as guided autonomy lets it go on; what was taken unasked is printed."""
+    run, taken = advance(run)
+    if taken is not None:
+        announce(f"auto: {taken} - guided")
+    return run
+
+
+def _replay(bundle: str, flags: Mapping[str, object], base: str | None) -> None:
+    from candidates.replay import Replay, replay  # noqa: PLC0415 - only here
+
+    asked = Replay(source=bundle, stdin=sys.stdin.buffer, flags=flags, environ=dict(os.environ), base=base)
+    decision, code = replay(asked)
     print_record(decision)
-    return (decision,), code
-
-
-def _record(state: Path, decisions: tuple[Decision, ...], runs: list[Run], now: datetime) -> None:
-    """Write what was decided into the state file, or refuse."""
-    from candidates.agent_state import State, canonical_root, decided_changes, write_state  # noqa: PLC0415 - only here
-
-    roots = [one.top or one.git.folder.resolve() for one in runs]
-    canonical = canonical_root(state.resolve().parent)
-
-    def changes(document: Mapping[str, object]) -> State:
-        return decided_changes(document, decisions, roots, canonical=canonical)
-
-    write_state(state, changes, now=now)
+    _leave(code)
 
 
 def _leave(code: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule
@@ -15,6 +16,12 @@ from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule
 BaseBranchSource = Literal["asked", "input", "remembered", "derived", "default"]
 FetchStatus = Literal["fresh", "cached-stale", "local-branch", "aborted"]
 SourceName = Literal["remote", "jira", "github", "preferences"]
+
+StatePatch = dict[str, Any]
+"""A JSON merge patch (RFC 7386) of a run's state file; in the answer only where `--state-patch` asked for it."""
+
+UNNAMED = "unnamed"
+"""The key of an issue of which only versions were given."""
 
 FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
 """The closed list of failure slugs."""
@@ -104,6 +111,7 @@ class Decision(Record, frozen=True, kw_only=True):
     circuit_breaker: CircuitBreaker | None = None
     would_post: WouldPost | None = None
     log: tuple[str, ...] = ()
+    state_patch: StatePatch | UnsetType = UNSET
 
 
 class Sibling(Record, frozen=True, kw_only=True):
@@ -123,6 +131,7 @@ class Decisions(Record, frozen=True, kw_only=True):
     decisions: tuple[Decision, ...]
     siblings: tuple[Sibling, ...] = ()
     questions: tuple[Question, ...] = ()
+    state_patch: StatePatch | UnsetType = UNSET
 
 
 _SCHEMAS: dict[str, tuple[type[Record], str]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from candidates.collect import Collected
-from candidates.contract import Source
+from candidates.contract import UNNAMED, Source
 from ranking.facts import Branch, Candidate, Facts, Ranking
 from ranking.names import shown
 from ranking.rank import read_view
@@ -41,7 +41,7 @@ def explain(collected: Collected) -> Iterator[Line]:
 def _answer(collected: Collected) -> Iterator[Line]:
     """One sentence, or two where the evidence does not decide."""
     facts, ranking, resolution = collected.facts, collected.ranking, collected.resolution
-    about = shown(f"work on {facts.issue.key}" if facts.issue else "new work")
+    about = _about(facts)
     reason = shown(next((entry.reason for entry in resolution.trail if entry.fired), ""))
     if ranking.ambiguous:
         tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
@@ -68,6 +68,15 @@ def _answer(collected: Collected) -> Iterator[Line]:
             ("bold green", shown(resolution.branch)),
         ]
         yield [("", f"  {resolution.source}: {reason}")]
+
+
+def _about(facts: Facts) -> str:
+    """What the work is called."""
+    if facts.issue is None:
+        return "new work"
+    if facts.issue.key == UNNAMED:
+        return f"work for {', '.join(shown(version.name) for version in facts.issue.versions)}"
+    return f"work on {shown(facts.issue.key)}"
 
 
 def _sources(collected: Collected) -> Iterator[Line]:

@@ -9,28 +9,47 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace as altered
 
-from candidates.contract import Source, SourceName
+from candidates.contract import UNNAMED, Source, SourceName
 from collectors.configuration import Configuration
 from collectors.errors import SetupError
 from collectors.github_rest import HostBranches
 from collectors.github_site import GitHubSite, find_site, gh_of
 from collectors.issue_file import read_issue
-from collectors.issue_reference import FileReference, GitHubReference, JiraReference, parse_reference
+from collectors.issue_reference import (
+    PUBLIC_HOST,
+    FileReference,
+    GitHubReference,
+    JiraReference,
+    parse_reference,
+)
 from collectors.jira_site import JiraSite
 from collectors.process import Deadline, Git
+from collectors.remote_url import remote_type
 from ranking.facts import Issue, IssueVersion
+
+
+# github.com's ssh on the port of https.
+_SSH_HOST = "ssh.github.com"
+
+PostQuestion = Callable[[str, str], str]
+"""Given a marker and a body that holds it: the URL of the one comment with that marker, posted if need be."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IssueAnswer:
-    """The issue as it was read, what became of its source, and what its host told of the repository's branches."""
+    """The issue as it was read, what became of its source, and what its host told of the repository's branches.
+
+    `post`: how to ask on it, within the run's own deadline; None where it stands in no tracker.
+    """
 
     issue: Issue | None
     source: Source | None = None
     branches: HostBranches | None = None
+    post: PostQuestion | None = None
 
 
 ReadIssue = Callable[[Deadline], IssueAnswer]
@@ -55,9 +74,10 @@ def prepare_issue(
     """
     named = tuple(IssueVersion(name=name, field="fixVersions", role="fix") for name in given.versions)
     if given.text is None:
-        issue = Issue(key="unnamed", read="answered", versions=named) if named else None
+        issue = Issue(key=UNNAMED, read="answered", versions=named) if named else None
         return lambda _: IssueAnswer(issue=issue)
-    reference = parse_reference(given.text, repository, host)
+    here = on_github(repository, host, git, configuration)
+    reference = parse_reference(given.text, *here)
     match reference:
         case FileReference(path=path):
             if given.stdin is None:
@@ -68,7 +88,27 @@ def prepare_issue(
             site = _jira_site(reference, configuration)
             return lambda deadline: _read_jira(site, reference.key, named, deadline)
         case GitHubReference():
-            return lambda deadline: _read_github(reference, git, configuration, named, deadline)
+            own = here[0] if here[1] == reference.host else None
+            return lambda deadline: _read_github(reference, git, configuration, named, deadline, own=own)
+
+
+def on_github(
+    repository: str | None, host: str | None, git: Git, configuration: Configuration
+) -> tuple[str, str] | tuple[None, None]:
+    """A repository and its host where that is a GitHub: by its name, or because the user says so; else neither.
+
+    Otherwise `#12` in a clone from anywhere would be read from github.com, with its token.
+    """
+    if repository is None or host is None:
+        return None, None
+    runner = urlsplit(git.environ.get("GITHUB_SERVER_URL", "")).netloc
+    for said in (configuration.github.host, git.environ.get("GH_HOST"), runner):
+        # A remote's URL may have ssh's port; the site's own stands in what the user said.
+        if said and said.lower().partition(":")[0] == host:
+            return repository, said.lower()
+    if remote_type(f"https://{host}/") != "github":
+        return None, None
+    return repository, PUBLIC_HOST if host == _SSH_HOST else host
 
 
 def _with_versions(issue: Issue, named: tuple[IssueVersion, ...]) -> Issue:
@@ -98,11 +138,15 @@ def github_site(host: str, git: Git, configuration: Configuration, deadline: Dea
 
 
 def _read_jira(site: JiraSite, key: str, named: tuple[IssueVersion, ...], deadline: Deadline) -> IssueAnswer:
-    from collectors.jira_issue import read_jira_issue  # noqa: PLC0415 - only where Jira is asked
+    from collectors.jira_issue import post_comment, read_jira_issue  # noqa: PLC0415 - only where Jira is asked
 
     began = time.monotonic()
     issue = read_jira_issue(site, key, deadline)
-    return IssueAnswer(issue=_with_versions(issue, named), source=_source("jira", issue, site.host, began))
+    return IssueAnswer(
+        issue=_with_versions(issue, named),
+        source=_source("jira", issue, site.host, began),
+        post=lambda marker, body: post_comment(site, key, body, deadline, marker=marker),
+    )
 
 
 def _read_github(
@@ -111,16 +155,27 @@ def _read_github(
     configuration: Configuration,
     named: tuple[IssueVersion, ...],
     deadline: Deadline,
+    *,
+    own: str | None,
 ) -> IssueAnswer:
-    from collectors.github_issue import read_github  # noqa: PLC0415 - only where GitHub is asked
+    """`own`: this repository, where it is on the same host; its protected branches are asked for beside its issue."""
+    from collectors.github_comment import post_comment  # noqa: PLC0415 - only where GitHub is asked
+    from collectors.github_issue import read_github, read_github_branches  # noqa: PLC0415 - likewise
 
     began = time.monotonic()
     site = github_site(reference.host, git, configuration, deadline)
-    answer = read_github(site, reference.repository, reference.number, deadline)
+    repository, number = reference.repository, reference.number
+    answer = read_github(site, repository, number, deadline)
+    branches = answer.branches
+    ours = own is not None and own.lower() == repository.lower()
+    # Two requests an issue are the most: none for what a second page of it cost, nor of the sixty without a token.
+    if ours and answer.requests == 1 and answer.issue.read in ("answered", "partial") and site.token is not None:
+        branches = read_github_branches(site, repository, deadline, known=branches)
     return IssueAnswer(
         issue=_with_versions(answer.issue, named),
         source=_source("github", answer.issue, site.host, began),
-        branches=answer.branches,
+        branches=branches,
+        post=lambda marker, body: post_comment(site, repository, number, marker, body, deadline),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from candidates.contract import Option, Question
+from candidates.contract import UNNAMED, Option, Question
 from candidates.resolver import Resolution
 from ranking.facts import Candidate, Facts, Ranking
 
@@ -25,7 +25,7 @@ def base_branch_question(facts: Facts, ranking: Ranking, resolution: Resolution)
         options.append(Option(label=ANOTHER, description="type the name of another branch"))
     if len(options) < _FEWEST_OPTIONS:
         options.append(Option(label=STOP, description="nothing is listed that work could begin from"))
-    issue = f" for {facts.issue.key}" if facts.issue else ""
+    issue = f" for {facts.issue.key}" if facts.issue and facts.issue.key != UNNAMED else ""
     return Question(
         id="base-branch",
         repository=facts.repository.name,

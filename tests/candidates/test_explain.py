@@ -54,7 +54,7 @@ def test_the_whole_view(lines: Stand) -> None:
 
 
 WHOLE = """\
-Work on unnamed belongs on release/8.4.0
+Work for 8.4.0 belongs on release/8.4.0
   derived: +100: fixVersions 8.4.0: this branch's version
 
 app, asked
@@ -110,7 +110,7 @@ def test_json_is_what_resolve_asks(lines: Stand) -> None:
 
 # --- the first line says the answer ---
 
-DERIVED = "Work on unnamed belongs on release/8.4.0"
+DERIVED = "Work for 8.4.0 belongs on release/8.4.0"
 NOTHING = (
     "Nothing names a branch for new work. An unattended run would take develop by default: the development branch."
 )
@@ -124,7 +124,7 @@ def test_the_first_line_is_the_answer(lines: Stand) -> None:
 def test_a_tie_is_the_first_line_and_what_happens_the_second(stand: MakeStand) -> None:
     said = told(stand("demo").clone.path, "--issue-version", "8.4.0", "--issue-version", "8.5.0")
     assert said[:2] == [
-        "The evidence does not decide where work on unnamed belongs: release/8.5.0, release/8.4.0 tie.",
+        "The evidence does not decide where work for 8.4.0, 8.5.0 belongs: release/8.5.0, release/8.4.0 tie.",
         "An unattended run would take main by default: the server's default branch.",
     ]
 
