@@ -34,11 +34,17 @@ _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
     ("auth-refused", re.compile(r"Authentication failed|returned error: 401")),
     (
         "auth-wanted",
-        re.compile(r"could not read (?:Username|Password)|terminal prompts disabled|(?:HTTP code|error:) 407"),
+        re.compile(
+            r"could not read (?:Username|Password)|terminal prompts disabled"
+            r"|(?:HTTP code|error:|tunnel failed, response) 407"
+        ),
     ),
     (
         "access-denied",
-        re.compile(r"Permission denied|returned error: 403|HTTP code 403|Too many authentication failures"),
+        re.compile(
+            r"Permission denied|Too many authentication failures"
+            r"|(?:returned error:|HTTP code|tunnel failed, response) 403"
+        ),
     ),
     (
         "tls",
@@ -56,6 +62,7 @@ _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
         "protocol",
         re.compile(
             r"is this a git repository\?|is not a git command|[Pp]rotocol|returned error: \d+|HTTP code \d+"
+            r"|CONNECT tunnel failed"
             r"|hung up unexpectedly|unexpected disconnect|early EOF|bad line length|Empty reply"
             r"|Connection (?:reset|closed)|transport .* not allowed|mismatched algorithms"
             r"|invalid (?:ls-refs|server) response|unexpected flush"

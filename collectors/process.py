@@ -23,16 +23,26 @@ from collectors.errors import SetupError
 _KEPT_GIT_VARIABLES = re.compile(
     r"GIT_(DIR|WORK_TREE|COMMON_DIR|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|OBJECT_DIRECTORY"
     r"|ALTERNATE_OBJECT_DIRECTORIES|EXEC_PATH|CONFIG_\w+|SSH|SSH_COMMAND|SSH_VARIANT|SSL_\w+|HTTP_\w+"
-    r"|PROXY_\w+|PROTOCOL_FROM_USER|ALLOW_PROTOCOL)"
+    r"|PROXY_\w+|PROTOCOL_FROM_USER|ALLOW_PROTOCOL|ASKPASS)"
 )
+
+# GIT_ASKPASS and core.askPass stay: such a program is how some CI systems hand git a token, and without it git
+# would list where we cannot. The same setting may name a program that opens a window. So it runs, and has nobody
+# to ask: no terminal (a session of its own), no standard input, no display, no socket of an editor that would
+# show the question. SSH_ASKPASS, git's last resort, is a desktop's window and nothing else: it is emptied below.
+_WAYS_TO_A_PERSON = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "VSCODE_GIT_IPC_HANDLE"})
 
 # Set over whatever the caller has. Messages in one language, because failures are told apart by their words;
 # no prompt of any kind; no lazy fetch of a partial clone behind our back; no lock taken for a mere look.
+#
+# ssh: what `-o BatchMode=yes` would give, without an ssh command of ours. GIT_SSH_COMMAND replaces the user's own
+# core.sshCommand (git-config(1)), and which ssh that is, putty's or a script, cannot be known. Without a
+# controlling terminal and with SSH_ASKPASS_REQUIRE=never ssh has no way to ask for a passphrase or about a host
+# key, and fails at once, whatever command the user has set.
 _PINNED = {
     "LC_ALL": "C",
     "LANGUAGE": "",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",
     "SSH_ASKPASS": "",
     "SSH_ASKPASS_REQUIRE": "never",
     "GCM_INTERACTIVE": "never",
@@ -122,6 +132,8 @@ class Git:
 def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The child's environment: the caller's, less the git variables that change answers, plus the pinned."""
     kept = {k: v for k, v in environ.items() if not k.startswith("GIT_") or _KEPT_GIT_VARIABLES.fullmatch(k)}
+    for name in _WAYS_TO_A_PERSON:
+        kept.pop(name, None)
     return kept | _PINNED
 
 

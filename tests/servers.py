@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import base64
 import os
+import shutil
 import socket
 import socketserver
+import ssl
 import subprocess
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 HOST: Final = "127.0.0.1"
 
@@ -54,12 +56,13 @@ class HttpSite:
     """A served folder of repositories, and what was asked of it."""
 
     port: int
+    scheme: str = "http"
     requests: list[str] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
 
     def url(self, path: str, *, userinfo: str = "") -> str:
         """The URL of a repository on this site."""
-        return f"http://{userinfo}{'@' if userinfo else ''}{HOST}:{self.port}/{path}"
+        return f"{self.scheme}://{userinfo}{'@' if userinfo else ''}{HOST}:{self.port}/{path}"
 
 
 class _HttpServer(_Server):
@@ -74,6 +77,8 @@ class _Backend(BaseHTTPRequestHandler):
 
     root: Path
     credentials: tuple[str, str] | None = None
+    dies: bool = False
+    """Whether only half is sent of an answer that holds objects."""
 
     def do_GET(self) -> None:
         """Serve the advertisement."""
@@ -94,6 +99,7 @@ class _Backend(BaseHTTPRequestHandler):
             if self.headers.get("Authorization") != f"Basic {pair}":
                 self.send_response(401)
                 self.send_header("WWW-Authenticate", 'Basic realm="git"')
+                self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
         protocol = self.headers.get("Git-Protocol", "")
@@ -117,6 +123,10 @@ class _Backend(BaseHTTPRequestHandler):
         for name, _, value in fields:
             if name and name != "Status":
                 self.send_header(name, value.strip())
+        # Over TLS, an end by mere hanging up would be a fault.
+        self.send_header("Content-Length", str(len(content)))
+        if self.dies and b"packfile\n" in content:
+            content = content[: len(content) // 2]
         self.end_headers()
         self.wfile.write(content)
 
@@ -134,11 +144,59 @@ class _Backend(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def http_backend(root: Path, *, credentials: tuple[str, str] | None = None) -> Iterator[HttpSite]:
-    """Serve the repositories under a folder over smart HTTP, to those who have the credentials."""
+def http_backend(
+    root: Path, *, credentials: tuple[str, str] | None = None, authority: Authority | None = None
+) -> Iterator[HttpSite]:
+    """Serve the repositories under a folder over smart HTTP, to those who have the credentials.
+
+    Over TLS where there is an authority that vouches for it.
+    """
     handler = type("Backend", (_Backend,), {"root": root, "credentials": credentials})
+    site = HttpSite(port=0, scheme="https" if authority else "http")
+    server = _HttpServer(handler, site)
+    if authority is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(authority.certificate, authority.key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    with _serving(server):
+        yield site
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A private certificate authority, and what it signed for 127.0.0.1: paths of PEM files."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+
+def make_authority(folder: Path) -> Authority:
+    """Make an authority and a server's certificate, by openssl."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Authority(folder / "ca.pem", folder / "server.pem", folder / "server.key")
+    own, wish = folder / "ca.key", folder / "server.csr"
+    ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    _openssl(
+        "req", "-x509", *ec, "-keyout", own, "-out", made.authority, "-days", "2", "-subj", "/CN=private authority"
+    )
+    _openssl("req", *ec, "-keyout", made.key, "-out", wish, "-subj", f"/CN={HOST}")
+    names = folder / "names"
+    names.write_text(f"subjectAltName=IP:{HOST}\n")
+    signing = ["-CA", made.authority, "-CAkey", own, "-CAcreateserial", "-days", "2", "-extfile", names]
+    _openssl("x509", "-req", "-in", wish, "-out", made.certificate, *signing)
+    return made
+
+
+def _openssl(*arguments: str | Path) -> None:
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
+@contextmanager
+def dying_backend(root: Path) -> Iterator[HttpSite]:
+    """Serve a folder over smart HTTP, and break off in the middle of whatever objects are sent."""
     site = HttpSite(port=0)
-    with _serving(_HttpServer(handler, site)):
+    with _serving(_HttpServer(type("Dying", (_Backend,), {"root": root, "dies": True}), site)):
         yield site
 
 
@@ -153,7 +211,7 @@ def http_answering(status: int, body: str = "", *, content_type: str = "text/pla
         self.end_headers()
         self.wfile.write(body.encode())
 
-    handler = type("Answer", (_Backend,), {"do_GET": answer, "do_POST": answer})
+    handler = type("Answer", (_Backend,), {"do_GET": answer, "do_POST": answer, "do_CONNECT": answer})
     site = HttpSite(port=0)
     with _serving(_HttpServer(handler, site)):
         yield site
@@ -178,6 +236,85 @@ def git_daemon(root: Path) -> Iterator[int]:
 
     with _serving(_Server((HOST, 0), Connection)) as port:
         yield port
+
+
+# --- sshd ---
+
+SSHD: Final = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+
+def why_no_sshd() -> str | None:
+    """Why no ssh server can be started here; None: it can."""
+    if SSHD is None or shutil.which("ssh-keygen") is None:
+        return "openssh-server is not installed"
+    if os.geteuid() == 0 and not Path("/run/sshd").is_dir():
+        return "sshd wants /run/sshd: mkdir -p /run/sshd"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class SshSite:
+    """An ssh server for the account that runs the tests, by one key; and the client's side of it."""
+
+    port: int
+    folder: Path
+
+    def url(self, path: Path) -> str:
+        """The URL of a repository on this machine."""
+        return f"ssh://{HOST}:{self.port}{path}"
+
+    def command(self, *, key: str = "key", hosts: str = "hosts") -> str:
+        """The ssh command of a user who has this key and this list of known hosts, and nothing else."""
+        options = {
+            "IdentityFile": self.folder / key,
+            "IdentitiesOnly": "yes",
+            "IdentityAgent": "none",
+            "UserKnownHostsFile": self.folder / hosts,
+            "GlobalKnownHostsFile": "/dev/null",
+        }
+        return " ".join(["ssh", "-F", "/dev/null", *(f"-o {name}={value}" for name, value in options.items())])
+
+
+@contextmanager
+def ssh_server(folder: Path) -> Iterator[SshSite]:
+    """Serve this machine's repositories over ssh. Keys: `key` is let in, `stranger` is not, `locked` has a passphrase.
+
+    `hosts` knows the server's own host key, `nobody` knows none.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, passphrase in (("host", ""), ("key", ""), ("stranger", ""), ("locked", "s3cret")):
+        make = ["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-C", name, "-f", str(folder / name)]
+        subprocess.run(make, check=True, capture_output=True)
+    let_in = (folder / "key.pub").read_text() + (folder / "locked.pub").read_text()
+    (folder / "authorized").write_text(let_in)
+    (folder / "nobody").write_text("")
+    config = {
+        "HostKey": folder / "host",
+        "AuthorizedKeysFile": folder / "authorized",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PasswordAuthentication": "no",
+        "KbdInteractiveAuthentication": "no",
+        "PermitRootLogin": "prohibit-password",
+        "AcceptEnv": "GIT_PROTOCOL",
+        "PidFile": "none",
+        "LogLevel": "QUIET",
+    }
+    (folder / "config").write_text("".join(f"{name} {value}\n" for name, value in config.items()))
+    command = [str(SSHD), "-i", "-e", "-f", str(folder / "config")]
+
+    class Connection(socketserver.BaseRequestHandler):
+        """A server of its own for each connection, as inetd would start it."""
+
+        def handle(self) -> None:
+            """Hand the connection over and wait for the server's end."""
+            line = self.request.fileno()
+            subprocess.run(command, stdin=line, stdout=line, stderr=subprocess.DEVNULL, check=False)
+
+    with _serving(_Server((HOST, 0), Connection)) as port:
+        kind, key = (folder / "host.pub").read_text().split()[:2]
+        (folder / "hosts").write_text(f"[{HOST}]:{port} {kind} {key}\n")
+        yield SshSite(port, folder)
 
 
 # --- listeners that misbehave ---

@@ -40,6 +40,9 @@ def test_the_callers_variables_that_would_change_answers_do_not_reach_git() -> N
         "GIT_SSH_COMMAND": "ssh -F x",
         "GIT_CONFIG_COUNT": "0",
         "GIT_TERMINAL_PROMPT": "1",
+        "GIT_ASKPASS": "/ci/token",
+        "SSH_ASKPASS": "/usr/bin/window",
+        "DISPLAY": ":0",
         "LC_ALL": "de_DE.UTF-8",
         "PATH": "/bin",
     }
@@ -49,6 +52,9 @@ def test_the_callers_variables_that_would_change_answers_do_not_reach_git() -> N
     assert kept["GIT_SSH_COMMAND"] == "ssh -F x"
     assert kept["GIT_CONFIG_COUNT"] == "0"
     assert kept["GIT_TERMINAL_PROMPT"] == "0"
+    assert kept["GIT_ASKPASS"] == "/ci/token"
+    assert kept["SSH_ASKPASS"] == ""
+    assert "DISPLAY" not in kept
     assert kept["LC_ALL"] == "C"
     assert kept["PATH"] == "/bin"
 
