@@ -183,8 +183,8 @@ def make_authority(folder: Path) -> Authority:
     _openssl("req", *ec, "-keyout", made.key, "-out", wish, "-subj", f"/CN={HOST}")
     names = folder / "names"
     names.write_text(f"subjectAltName=IP:{HOST}\n")
-    signing = ["-CA", made.authority, "-CAkey", own, "-CAcreateserial", "-days", "2", "-extfile", names]
-    _openssl("x509", "-req", "-in", wish, "-out", made.certificate, *signing)
+    signing = ["-CA", str(made.authority), "-CAkey", str(own), "-CAcreateserial", "-extfile", str(names)]
+    _openssl("x509", "-req", "-in", wish, "-out", made.certificate, "-days", "2", *signing)
     return made
 
 

@@ -30,7 +30,7 @@ from tests.servers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tests.candidates.program import Answer
 
@@ -75,7 +75,7 @@ def ssh_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshSite]:
         yield site
 
 
-def ask(clone: Repo, url: str, *options: str, code: int = 0, **environ: str) -> Answer:
+def ask(clone: Repo, url: str, *options: str, code: int = 0, environ: Mapping[str, str] | None = None) -> Answer:
     clone.git("config", "remote.origin.url", url)
     return resolve(clone.path, "--issue-version", "1.2.1", *options, code=code, environ=environ)
 
@@ -116,11 +116,11 @@ def test_https_with_a_private_authority_and_basic_authentication(
         untrusted = ask(clone, with_password)
         assert failed(untrusted, clone) == ("tls", HOST)
         trusting = {"GIT_SSL_CAINFO": str(authority.authority)}
-        wanted = ask(clone, url, **trusting)
+        wanted = ask(clone, url, environ=trusting)
         assert failed(wanted, clone) == ("auth-wanted", HOST)
-        wrong = ask(clone, site.url("acme/app.git", userinfo="ada:wr0ng"), **trusting)
+        wrong = ask(clone, site.url("acme/app.git", userinfo="ada:wr0ng"), environ=trusting)
         assert failed(wrong, clone) == ("auth-refused", HOST)
-        missing = ask(clone, site.url("acme/gone.git", userinfo="ada:s3cret"), **trusting)
+        missing = ask(clone, site.url("acme/gone.git", userinfo="ada:s3cret"), environ=trusting)
         assert failed(missing, clone) == ("not-found", HOST)
         clone.git("config", "http.sslCAInfo", str(authority.authority))
         right = ask(clone, with_password)
@@ -141,7 +141,7 @@ def test_a_token_that_an_askpass_program_hands_over(
     if way == "core.askPass":
         clone.git("config", "core.askPass", program)
     with http_backend(workshop.folder, credentials=("ada", "s3cret")) as site:
-        decision = ask(clone, site.url("acme/app.git"), **({way: program} if way == "GIT_ASKPASS" else {}))
+        decision = ask(clone, site.url("acme/app.git"), environ={way: program} if way == "GIT_ASKPASS" else {})
     assert is_fresh(decision, remote)
     assert "s3cret" not in str(decision)
 
@@ -157,13 +157,13 @@ def test_an_askpass_program_that_would_ask_a_person_reaches_nobody(
     window = script(tmp_path / "window", f"echo window >>{heard}; exit 1")
     ways_to_ask = {"DISPLAY": ":0", "WAYLAND_DISPLAY": "w", "VSCODE_GIT_IPC_HANDLE": "v", "SSH_ASKPASS": window}
     with http_backend(workshop.folder, credentials=("ada", "s3cret")) as site:
-        decision = ask(clone, site.url("acme/app.git"), GIT_ASKPASS=program, **ways_to_ask)
+        decision = ask(clone, site.url("acme/app.git"), environ=ways_to_ask | {"GIT_ASKPASS": program})
         assert failed(decision, clone) == ("auth-wanted", HOST)
         lines = heard.read_text().splitlines()
         assert [line for line in lines if "/dev/tty" not in line] == ["none none none"]
         assert any("/dev/tty" in line for line in lines)
         heard.unlink()
-        without = ask(clone, site.url("acme/app.git"), **ways_to_ask)
+        without = ask(clone, site.url("acme/app.git"), environ=ways_to_ask)
     assert failed(without, clone) == ("auth-wanted", HOST)
     assert not heard.exists()
 
@@ -180,7 +180,7 @@ def test_ssh_with_the_users_own_command(remote: Repo, clone: Repo, ssh_site: Ssh
         environ = {"GIT_SSH": script(tmp_path / "my-ssh", f'exec {ssh_site.command()} "$@"'), "GIT_SSH_VARIANT": "ssh"}
     else:
         environ = {"GIT_SSH_COMMAND": ssh_site.command()}
-    assert is_fresh(ask(clone, ssh_site.url(remote.path), **environ), remote)
+    assert is_fresh(ask(clone, ssh_site.url(remote.path), environ=environ), remote)
 
 
 @pytest.mark.parametrize(
@@ -229,13 +229,13 @@ def test_what_cannot_be_asked_for_over_ssh_is_a_question_to_a_person(
     assert question["question"] == (
         f"origin ({HOST}) did not answer: unknown-host-key: Host key verification failed.. How should the run go on?"
     )
-    stopped = ask(clone, url, "--on-fetch-failure", "abort", code=4, **mine)
+    stopped = ask(clone, url, "--on-fetch-failure", "abort", code=4, environ=mine)
     assert settled(stopped) == (None, None, None, None, "aborted")
 
 
 def test_a_repository_that_is_not_there_over_ssh(remote: Repo, clone: Repo, ssh_site: SshSite) -> None:
     gone = ssh_site.url(remote.path.with_name("gone.git"))
-    assert failed(ask(clone, gone, GIT_SSH_COMMAND=ssh_site.command()), clone) == ("not-found", HOST)
+    assert failed(ask(clone, gone, environ={"GIT_SSH_COMMAND": ssh_site.command()}), clone) == ("not-found", HOST)
 
 
 # --- proxies ---
@@ -253,7 +253,7 @@ def test_a_proxy_that_nobody_answers_for(clone: Repo) -> None:
 def test_a_proxy_that_refuses(clone: Repo, scheme: str, status: int, kind: str) -> None:
     with http_answering(status) as site:
         proxy = f"http://ada:s3cret@{HOST}:{site.port}"
-        decision = ask(clone, f"{scheme}://git.example.invalid/acme/app.git", **{f"{scheme}_proxy": proxy})
+        decision = ask(clone, f"{scheme}://git.example.invalid/acme/app.git", environ={f"{scheme}_proxy": proxy})
     assert failed(decision, clone) == (kind, "git.example.invalid")
     assert "s3cret" not in str(decision)
 
