@@ -50,9 +50,32 @@ ConflictOption = Annotated[
     str | None,
     typer.Option("--on-conflict", metavar="POLICY", help="Memory against evidence: remembered, derived or ask."),
 ]
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--resolve-order",
+        metavar="RULES",
+        help="remembered, derived, default, comma separated: which and in which order.",
+    ),
+]
+TtlOption = Annotated[
+    int | None, typer.Option("--branch-ttl-days", metavar="DAYS", help="How long a remembered choice counts; 15.")
+]
+MostOption = Annotated[
+    int | None, typer.Option("--max-candidates", metavar="N", help="How many candidates are listed; 50 unless set.")
+]
+PrefixesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--work-prefixes", metavar="PREFIXES", help="Prefixes of work branches, comma separated, instead of the usual."
+    ),
+]
 RefreshOption = Annotated[
     str | None, typer.Option("--refresh", metavar="HOW", help="probe, needed, all or none; needed unless set.")
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AutopilotFlag = Annotated[bool, typer.Option("--autopilot", help="Decide without a person.")]
+AskOnIssueFlag = Annotated[
+    bool, typer.Option("--ask-on-issue", help="Where branches tie without a person: ask once on the issue, and wait.")
+]
 StateOption = Annotated[Path, typer.Option("--state", metavar="FILE", help="The run's state file.")]

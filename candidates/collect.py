@@ -15,7 +15,7 @@ from datetime import datetime
 from msgspec.structs import replace as altered
 
 from candidates.contract import Source
-from candidates.issue_sources import IssueAnswer, ReadIssue
+from candidates.issue_sources import IssueAnswer, PostQuestion, ReadIssue
 from candidates.resolver import Resolution, resolve
 from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
@@ -66,8 +66,8 @@ PrepareIssue = Callable[[str | None, str | None], ReadIssue]
 class Request:
     """What to collect: where, from which remote, for which issue, by when.
 
-    `issue`: one that is at hand already; `prepare_issue`: how to read one that is not. `base`: the branch that the
-    caller has chosen already. `refresh`: `none` asks the
+    `remote_reason`: why that one, where it was not asked for. `issue`: one that is at hand already; `prepare_issue`:
+    how to read one that is not. `base`: the branch that the caller has chosen already. `refresh`: `none` asks the
     remote nothing, `probe` asks and fetches nothing, `needed` fetches what the choice depends on, `all` every
     branch. `attended`: a person is there, so that the default branch could matter whatever the issue says.
     """
@@ -76,6 +76,7 @@ class Request:
     now: datetime
     seconds: float
     remote: str | None = None
+    remote_reason: str | None = None
     issue: Issue | None = None
     prepare_issue: PrepareIssue | None = None
     project_key: str | None = None
@@ -89,7 +90,10 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Collected:
-    """The last pass: the bundle, its ranking, what the rules make of it, and what became of each source."""
+    """The last pass: the bundle, its ranking, what the rules make of it, and what became of each source.
+
+    `post`: how to ask on the issue; `asks_on_issue`: whether the user's preferences want that.
+    """
 
     facts: Facts
     ranking: Ranking
@@ -97,6 +101,8 @@ class Collected:
     choice: RemoteChoice | None
     sources: tuple[Source, ...]
     log: tuple[str, ...] = ()
+    post: PostQuestion | None = None
+    asks_on_issue: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,8 +174,11 @@ def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
     """Ask the remote and the tracker, side by side, while this clone is read."""
     git, here = request.git, locate(request.git, request.remote)
     choice, name, host = here.choice, here.name, here.host
+    if choice is not None and request.remote_reason is not None:
+        choice = replace(choice, reason=request.remote_reason)
     store = preferences_path(git.environ)
     key = request.project_key or name
+    # The expired ones too: the resolver passes them over, and says so.
     remembered, kept = read_recent(store, key), read_backtest(store, key)
     read_issue = _how_to_read(request, remembered, name if choice else None, host)
     # The default branch costs the server all its refs (FACTS: 2.4): left out where the issue or the memory may
@@ -313,6 +322,8 @@ def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> 
         resolution=resolve(facts, ranking, None if asked.remembered.state == "answered" else asked.remembered.detail),
         choice=asked.choice,
         sources=_sources(asked),
+        post=asked.issue.post,
+        asks_on_issue=asked.remembered.autopilot_asks_on_issue,
     )
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from msgspec.structs import replace as altered
 
+from candidates.ask_on_issue import question_on
 from candidates.collect import Collected, RemoteUndecided
-from candidates.contract import BaseBranchSource, Decision, Question, Remote
+from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost
 from candidates.exit_codes import ExitCode
 from candidates.pickers import base_branch_question, fetch_failed_question, remote_question
-from candidates.resolver import Base, Serving, base_of
+from candidates.resolver import Base, Serving, base_of, derived_branch
 from collectors.config_keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from ranking.facts import Facts
@@ -26,11 +27,13 @@ class Policy:
     """How a run may decide. `on_fetch_failure` None: ask where a person is there, else cached, then local.
 
     `base`: the branch that came with the request; `replay`: the facts are recorded, so that nothing is fresh.
+    `ask_on_issue`: None where nobody said it for this run, so that the user's preferences count.
     """
 
     autonomy: Autonomy
     on_fetch_failure: OnFetchFailure | None = None
     issue_optional: bool = False
+    ask_on_issue: bool | None = None
     base: str | None = None
     replay: bool = False
 
@@ -59,16 +62,37 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
                 serving = "local"
             case _:  # retried already, or the unattended default
                 pass
-    unread = _unread_issue(collected.facts)
-    if unread is not None and policy.unattended and not policy.issue_optional:
-        return _stopped(decision, collected, unread), ExitCode.SOURCE_FAILED
+    if (stop := _stop_by_issue(decision, collected, policy)) is not None:
+        return stop
     if policy.base is not None:
         return _given(decision, collected, policy, policy.base, serving)
     branch, source = collected.resolution.branch, collected.resolution.source
     if not policy.unattended or branch is None or source is None:
-        question = base_branch_question(collected.facts, collected.ranking, collected.resolution)
-        return _asking(decision, question), ExitCode.ASK
+        return _asking(decision, _which_branch(collected, policy)), ExitCode.ASK
     return _settled(decision, collected, policy, branch, source, serving)
+
+
+def _stop_by_issue(decision: Decision, collected: Collected, policy: Policy) -> tuple[Decision, ExitCode] | None:
+    """The stop of an unattended run: its issue could not be read, or is to be asked on; None where it goes on."""
+    unread = _unread_issue(collected.facts)
+    if unread is not None and policy.unattended and not policy.issue_optional:
+        return _stopped(decision, collected, unread), ExitCode.SOURCE_FAILED
+    if not asks_on_issue(collected, policy):
+        return None
+    if is_silent(collected):
+        why = "several branches fit alike, and the remote did not answer: not asked on the issue about old branches"
+        return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
+    question = base_branch_question(collected.facts, collected.ranking, collected.resolution)
+    return _asking(decision, question), ExitCode.ASK
+
+
+def asks_on_issue(collected: Collected, policy: Policy) -> bool:
+    """Whether the run asks on the issue instead of taking a default: only unattended, and only where the user says so.
+
+    Never where the branch came with the request or is remembered: then nothing hangs on the tie.
+    """
+    wanted = collected.asks_on_issue if policy.ask_on_issue is None else policy.ask_on_issue
+    return policy.unattended and wanted and _would_post(collected, policy) is not None
 
 
 def is_silent(collected: Collected) -> bool:
@@ -88,6 +112,11 @@ def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy) -> Decision:
     )
 
 
+def _would_post(collected: Collected, policy: Policy) -> WouldPost | None:
+    settled = policy.base is not None or policy.replay or collected.resolution.source in ("remembered", "derived")
+    return None if settled or collected.post is None else question_on(collected.facts, collected.ranking)
+
+
 def _undecided(collected: Collected, policy: Policy) -> Decision:
     choice, facts = collected.choice, collected.facts
     return Decision(
@@ -98,6 +127,7 @@ def _undecided(collected: Collected, policy: Policy) -> Decision:
         listing_complete=facts.refs.complete,
         trail=collected.resolution.trail,
         sources=collected.sources,
+        would_post=_would_post(collected, policy),
         log=tuple(_dated(collected, line) for line in collected.log),
     )
 
@@ -110,12 +140,19 @@ def _given(
     listed = list_branches(facts).branches
     if base in listed:
         return _settled(decision, collected, policy, base, "input", serving)
-    if facts.refs.provenance == "remote":
+    remote = facts.repository.remote
+    if facts.refs.complete or remote is None:
         near = get_close_matches(base, sorted(listed), n=_NEAR)
-        message = f"{facts.repository.remote} has no branch {shown(base)}"
-        hint = f"near names: {', '.join(near)}" if near else "base-branch explain"
-        raise InvalidInput(message, where="--base", hint=hint)
-    said = f"{shown(base)} is not known here, and the remote did not answer: whether it exists cannot be told"
+        whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
+        hint = f"near names: {', '.join(map(shown, near))}" if near else "base-branch explain"
+        raise InvalidInput(f"{shown(whose)} has no branch {shown(base)}", where="--base", hint=hint)
+    if facts.refs.failure is not None:
+        why = f"{remote} did not answer"
+    elif facts.refs.provenance == "local":
+        why = f"{remote} was not asked"
+    else:
+        why = f"the list of {remote} is incomplete"
+    said = f"{shown(base)} is not known here, and {why}: whether it exists cannot be told"
     return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
 
 
@@ -132,7 +169,8 @@ def _settled(
     base = base_of(next(b for b in facts.refs.branches if b.name == branch), facts, serving)
     if base is None:
         kind = "" if serving == "any" else f" {serving}"
-        said = f"{branch} was chosen, but no{kind} ref of this clone holds it and it could not be fetched"
+        why = "and nothing is fetched in a replay" if policy.replay else "and it could not be fetched"
+        said = f"{branch} was chosen, but no{kind} ref of this clone holds it {why}"
         return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
     if policy.replay and base.status == "fresh":
         base = Base(ref=base.ref, commit=base.commit, status="cached-stale")
@@ -149,6 +187,13 @@ def _settled(
         log=log,
     )
     return settled, ExitCode.ANSWERED
+
+
+def _which_branch(collected: Collected, policy: Policy) -> Question:
+    resolution = collected.resolution
+    if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
+        resolution = replace(resolution, branch=derived)  # first and marked, also before a memory
+    return base_branch_question(collected.facts, collected.ranking, resolution)
 
 
 def _asking(decision: Decision, question: Question) -> Decision:

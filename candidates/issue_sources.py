@@ -31,7 +31,6 @@ from collectors.process import Deadline, Git
 from collectors.remote_url import remote_type
 from ranking.facts import Issue, IssueVersion
 
-
 # github.com's ssh on the port of https.
 _SSH_HOST = "ssh.github.com"
 

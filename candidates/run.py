@@ -10,9 +10,10 @@ from pathlib import Path
 
 from msgspec.structs import replace as altered
 
-from candidates.collect import Collected, PrepareIssue, RemoteUndecided, Request, collect
+from candidates.ask_on_issue import ask_on_issue
+from candidates.collect import Collected, PrepareIssue, RemoteUndecided, Request, collect, locate
 from candidates.contract import Decision, Decisions, Question, Sibling
-from candidates.decide import Policy, decide, is_silent, undecided_remote
+from candidates.decide import Policy, asks_on_issue, decide, is_silent, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.issue_sources import IssueInput, prepare_issue
 from collectors.configuration import Configuration, read_configuration
@@ -62,6 +63,7 @@ def prepare(
         autonomy=configuration.autonomy,
         on_fetch_failure=configuration.on_fetch_failure,
         issue_optional=configuration.issue_optional,
+        ask_on_issue=configuration.ask_on_issue if configuration.is_set("askOnIssue") else None,
         base=base,
     )
     request = Request(
@@ -84,6 +86,22 @@ def _reader(given: IssueInput, git: Git, configuration: Configuration) -> Prepar
     return lambda repository, host: prepare_issue(given, git, configuration, repository=repository, host=host)
 
 
+def advance(run: Run) -> tuple[Run, str | None]:
+    """The run with the remote that guided autonomy takes by itself, and that remote's name (None: none was taken).
+
+    Only where the branch is asked for afterwards: with a base that is given nobody would see which remote it was.
+    """
+    if run.policy.autonomy != "guided" or run.policy.base is not None:
+        return run, None
+    try:
+        locate(run.git, run.request.remote)
+    except RemoteUndecided as fault:
+        names = fault.question.names
+        reason = f"the first of {len(names)} that nothing tells apart; guided takes it, and asks for the branch"
+        return replace(run, request=replace(run.request, remote=names[0], remote_reason=reason)), names[0]
+    return run, None
+
+
 def gather(run: Run) -> Collected:
     """Collect; where the policy says so, a remote that did not answer is really asked again, once."""
     collected = collect(run.request)
@@ -92,20 +110,39 @@ def gather(run: Run) -> Collected:
     return collected
 
 
-def decide_one(run: Run) -> tuple[Decision, ExitCode]:
+def settle(run: Run) -> tuple[Decision, ExitCode]:
+    """One repository's decision, asked on its issue where the policy says so. RemoteUndecided."""
+    collected = gather(run)
+    decision, code = decide(collected, run.policy)
+    if code == ExitCode.ASK and asks_on_issue(collected, run.policy):
+        return ask_on_issue(collected, decision)
+    return decision, code
+
+
+def decide_one(run: Run) -> tuple[Collected | None, Decision, ExitCode]:
     """One repository's decision among several; a remote that a person must name is a question, not an error."""
     try:
-        return decide(gather(run), run.policy)
+        collected = gather(run)
     except RemoteUndecided as fault:
-        return undecided_remote(fault, run.policy.autonomy), ExitCode.ASK
+        return None, undecided_remote(fault, run.policy.autonomy), ExitCode.ASK
+    return collected, *decide(collected, run.policy)
 
 
 def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisions, ExitCode]:
-    """Several repositories side by side, the first the main one. A stop in any stops all: nothing half decided."""
+    """Several repositories side by side, the first the main one. A stop in any stops all: nothing half decided.
+
+    Of several that would ask on the issue the first does: one question at a time.
+    """
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         outcomes = list(pool.map(decide_one, runs))
-    code = next(grave for grave in _GRAVEST if any(one == grave for _, one in outcomes))
-    decisions = [decision for decision, _ in outcomes]
+    decisions, codes = [decision for _, decision, _ in outcomes], [code for *_, code in outcomes]
+    earliest = _earliest([q for decision in decisions for q in decision.questions])
+    if _gravest(codes) == ExitCode.ASK and all(q.kind == "base-branch" for q in earliest):
+        for index, (collected, decision, code) in enumerate(outcomes):
+            if collected is not None and code == ExitCode.ASK and asks_on_issue(collected, runs[index].policy):
+                decisions[index], codes[index] = ask_on_issue(collected, decision)
+                break
+    code = _gravest(codes)
     if code in (ExitCode.REMOTE_SILENT, ExitCode.SOURCE_FAILED):
         decisions = [_without_base(decision) for decision in decisions]
     questions = _earliest([q for decision in decisions for q in decision.questions])
@@ -144,10 +181,16 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
             main,
             git=main.git.at(Path(s.path)),
             top=Path(s.path),
-            request=replace(main.request, git=main.git.at(Path(s.path)), remote=None, project_key=None),
+            request=replace(
+                main.request, git=main.git.at(Path(s.path)), remote=None, remote_reason=None, project_key=None
+            ),
         )
         for s in wanted
     ]
+
+
+def _gravest(codes: Sequence[ExitCode]) -> ExitCode:
+    return next(grave for grave in _GRAVEST if grave in codes)
 
 
 def _without_base(decision: Decision) -> Decision:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Self
@@ -51,10 +51,11 @@ _NO_GRAPHQL: Final = (404, 405, 410)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GitHubAnswer:
-    """An issue and, beside it, what the same request told of the repository's branches."""
+    """An issue and, beside it, what the same request told of the repository's branches; how many requests it took."""
 
     issue: Issue
     branches: HostBranches
+    requests: int = 0
 
 
 def read_github_issue(
@@ -71,7 +72,9 @@ def read_github(
     place = Place(repository=repository, canonical=repository, number=number, host=site.host)
     with open_client(site, repository, deadline, clock) as client:
         answer = _by_graphql(client, place) if site.token is not None else None
-        return answer or GitHubAnswer(issue=read_by_rest(client, place), branches=HostBranches(repository=repository))
+        nothing = HostBranches(repository=repository)
+        answer = answer or GitHubAnswer(issue=read_by_rest(client, place), branches=nothing)
+        return replace(answer, requests=len(client.sent))
 
 
 def read_github_branches(
@@ -199,6 +202,8 @@ class Client:
     deadline: Deadline
     clock: Clock
     github: Github
+    sent: list[str] = field(default_factory=list)
+    """What was asked, retries left out."""
 
     def __enter__(self) -> Self:
         """Nothing is connected before something is asked."""
@@ -239,6 +244,7 @@ class Client:
     ) -> Reply | Failure:
         """Send, and send again after a pause where that may help and the deadline leaves the time."""
         retries = 0
+        self.sent.append(path)
         while True:
             left = self.deadline.remaining()
             try:
