@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from candidates import __version__, cli_options
+from candidates.ask_on_issue import waits
 from candidates.boundary import guarded
 from candidates.cli_options import HERE
 from candidates.collect import RemoteUndecided
@@ -23,7 +24,7 @@ from candidates.exit_codes import ExitCode
 from candidates.explain import explain
 from candidates.issue_sources import IssueInput
 from candidates.rank_command import rank_stream
-from candidates.run import Run, advance, decide_all, find_siblings, gather, prepare, remembered_of, sibling_runs
+from candidates.run import Run, advance, decide_all, find_siblings, gather, prepare, remembered_of, settle, sibling_runs
 from candidates.terminal import announce, notice, print_bytes, print_record, show, with_progress
 from collectors.errors import InvalidInput
 from collectors.process import Deadline, Git
@@ -83,6 +84,7 @@ def resolve_command(
     issue_optional: Annotated[
         bool, typer.Option("--issue-optional", help="Go on where the issue cannot be read.")
     ] = False,
+    ask_on_issue: cli_options.AskOnIssueFlag = False,
     siblings: Annotated[
         bool, typer.Option("--siblings", help="Also the submodules, and the repositories of the preferences.")
     ] = False,
@@ -109,6 +111,7 @@ def resolve_command(
         "--autonomy": autonomy,
         "--autopilot": autopilot,
         "--issue-optional": issue_optional or None,
+        "--ask-on-issue": ask_on_issue or None,
     }
     if bundle is not None:
         own = {"PATH": paths, "--issue": issue, "--issue-version": issue_version, "--siblings": siblings}
@@ -119,7 +122,7 @@ def resolve_command(
     _warn(runs)
     answer, runs, code = _decide(runs, siblings=siblings)
     refused = None
-    if code == ExitCode.ANSWERED and (state is not None or state_patch):
+    if (code == ExitCode.ANSWERED or waits(answer)) and (state is not None or state_patch):
         from candidates.record import record, with_patch  # noqa: PLC0415 - only where a state is asked for
 
         # Before anything is printed: where the state cannot be read or written, standard output stays empty.
@@ -257,6 +260,29 @@ def config_command(path: cli_options.PathArgument = HERE, *, as_json: cli_option
         print_record(view_configuration(configuration))
     else:
         show(config_lines(configuration))
+
+
+@app.command("doctor")
+def doctor_command(
+    path: cli_options.PathArgument = HERE,
+    remote: cli_options.RemoteOption = None,
+    timeout: cli_options.TimeoutOption = None,
+    *,
+    as_json: cli_options.JsonFlag = False,
+) -> None:
+    """Say what works: git, the remote, tokens, Jira, GitHub, preferences; and what to run where one does not.
+
+    Exit 0: all that is configured works. Else the gravest: 5 set-up, 2 a wrong configuration, 4 the remote,
+    6 Jira or GitHub, 3 a remote that a person must name. Standard output has the report at each of them.
+    """
+    from candidates.doctor import examine, health_lines  # noqa: PLC0415 - only here
+
+    health = examine(_git(path), _looking(remote, None, timeout))
+    if as_json:
+        print_record(health)
+    else:
+        show(health_lines(health))
+    _leave(health.exit_code)
 
 
 @app.command("demo")
@@ -468,7 +494,7 @@ def _decide(runs: list[Run], *, siblings: bool) -> tuple[Decision | Decisions, l
     if len(runs) == 1 and not siblings:
         run = _advanced(runs[0])
         with _asking_for_the_remote(run, as_json=True):
-            decision, code = decide(gather(run), run.policy)
+            decision, code = settle(run)
         return decision, [run], code
     beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
     runs = [_advanced(run) for run in (*runs, *sibling_runs(runs[0], beside))]
