@@ -12,8 +12,11 @@ from ranking.claims import DECISIVE
 from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule
 from ranking.names import local_head, remote_tracking
 from ranking.rank import View, read_view
+from ranking.targets import read_targets
 
 Serving = Literal["any", "cached", "local"]
+
+_NAMED = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,15 +57,18 @@ def resolve(facts: Facts, ranking: Ranking, memory_fault: str | None = None) -> 
     order = list(dict.fromkeys(facts.settings.resolve_order))
     remembered, derived = found["remembered"], found["derived"]
     asks = False
-    conflict = remembered.branch and derived.branch and remembered.branch != derived.branch
+    # Where the issue's versions tie, nothing is derived; what is named for them outdates another memory all the same.
+    against = [derived.branch] if derived.branch else exact_branches(facts, ranking, view)
+    conflict = remembered.branch and against and remembered.branch not in against
     if conflict and {"remembered", "derived"} <= set(order):
-        said = f"the issue's evidence says {derived.branch}, the memory {remembered.branch}"
+        said = f"the issue's evidence says {', '.join(against[:_NAMED])}, the memory {remembered.branch}"
         match facts.settings.on_conflict:
             case "derived":
-                found["remembered"] = _Found(None, f"{said}; onConflict: derived")
+                found["remembered"] = _Found(None, f"{remembered.reason}; {said}; onConflict: derived")
             case "ask":
                 asks = True
-                found["remembered"] = found["derived"] = _Found(None, f"{said}; onConflict: ask")
+                found["remembered"] = _Found(None, f"{remembered.reason}; {said}; onConflict: ask")
+                found["derived"] = _Found(None, f"{said}; onConflict: ask" if derived.branch else derived.reason)
             case _ if order.index("remembered") < order.index("derived"):
                 found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}; onConflict: remembered")
             case _:  # the configured order has settled it
@@ -95,8 +101,26 @@ def base_of(branch: Branch, facts: Facts, serving: Serving = "any") -> Base | No
     return None
 
 
+def derived_branch(facts: Facts, ranking: Ranking) -> str | None:
+    """What the issue's evidence gives by itself, whatever is remembered; None where nothing, or more than one."""
+    asked = "derived" in facts.settings.resolve_order
+    return _derived(facts, ranking, read_view(facts)).branch if asked else None
+
+
+def exact_branches(facts: Facts, ranking: Ranking, view: View) -> list[str]:
+    """The branches that the issue's own versions go to and that are named for exactly these."""
+    wanted = {target.reading.version for target in read_targets(facts.issue, facts.repository.name).own}
+    lines = view.repo.conventions.lines
+    return [
+        c.branch
+        for c in ranking.candidates
+        if any(e.kind == "issue-version" for e in c.evidence)
+        and c.branch in lines
+        and lines[c.branch].reading.version in wanted
+    ]
+
+
 def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
-    del ranking
     if not facts.recent:
         return _Found(None, "nothing is remembered for this project")
     newest = max(facts.recent, key=lambda r: (r.last_used, r.count, r.branch))
@@ -106,6 +130,9 @@ def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
     if newest.branch not in view.listed.branches:
         where = "the remote's answer" if facts.refs.provenance == "remote" else "the cache and the local heads"
         return _Found(None, f"{said}: not in {where}; kept in the memory, passed over in this run")
+    exact = exact_branches(facts, ranking, view)
+    if exact and newest.branch not in exact:
+        said += f"; outdated: {', '.join(exact[:_NAMED])} is named for the issue's own version"
     return _Found(newest.branch, said)
 
 
@@ -122,7 +149,7 @@ def _derived(facts: Facts, ranking: Ranking, view: View) -> _Found:
     top = ranking.candidates[0]
     if ranking.ambiguous:
         tied = [c.branch for c in ranking.candidates if c.score == top.score]
-        return _Found(None, f"ambiguous: {', '.join(tied[:5])} tie with {top.score} points")
+        return _Found(None, f"ambiguous: {', '.join(tied[:_NAMED])} tie with {top.score} points")
     reason = decisive_reason(top)
     if reason is None:
         return _Found(None, f"{top.branch} is first, but neither the issue's version nor a linked release says so")

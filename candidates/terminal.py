@@ -40,6 +40,11 @@ def notice(text: str) -> None:
     sys.stderr.write(f"base-branch: {shown(text)}\n")
 
 
+def announce(line: str) -> None:
+    """One line on standard error, as it is: what a caller may look for."""
+    sys.stderr.write(f"{shown(line)}\n")
+
+
 def with_progress(items: Sequence[T], what: str) -> Iterator[T]:
     """The items one by one, with a bar on standard error where that is a terminal."""
     if not sys.stderr.isatty():

@@ -5,19 +5,16 @@ A file is its own answer, so `read` and `source` may be left out there. Knows no
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from collectors.errors import InvalidInput
+from collectors.input_file import read_input
 from collectors.strict_json import decode_strict
 from ranking.facts import Issue
 
 if TYPE_CHECKING:
     from typing import BinaryIO
-
-STANDARD_INPUT = "-"
 
 
 class _FiledIssue(Issue, frozen=True, kw_only=True):
@@ -32,15 +29,5 @@ def read_issue(source: str, stdin: BinaryIO) -> Issue:
     InvalidInput, with the dotted path of the fault (`versions[0].name`), for anything that is not that
     record, and for a file that cannot be read.
     """
-    if source == STANDARD_INPUT:
-        data, what = stdin.read(), "the issue on standard input"
-    else:
-        what = f"the issue file {source}"
-        try:
-            data = Path(source).read_bytes()
-        except OSError as fault:
-            why = (fault.strerror or str(fault)).lower()
-            raise InvalidInput(f"{what} cannot be read: {why}") from fault
-        except ValueError as fault:  # a NUL in the name
-            raise InvalidInput(f"{what!r} cannot be read: {fault}") from fault
+    data, what = read_input(source, stdin, "the issue")
     return Issue(**msgspec.structs.asdict(decode_strict(data, _FiledIssue, what)))

@@ -62,7 +62,8 @@ def test_remembered_before_everything() -> None:
     assert outcome(bundle) == ("remembered", "release/1.1")
     said = trail(bundle)
     assert said["remembered"] == (
-        "!release/1.1, chosen on 2026-11-29; the issue's evidence says release/1.0, the memory release/1.1; "
+        "!release/1.1, chosen on 2026-11-29; outdated: release/1.0 is named for the issue's own version; "
+        "the issue's evidence says release/1.0, the memory release/1.1; "
         "onConflict: remembered"
     )
     assert said["derived"].startswith("not needed, remembered came first: +100: ")
@@ -146,8 +147,60 @@ def test_a_configured_order_that_puts_derived_first_is_not_said_to_be_overruled(
     bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),), settings=settings)
     assert trail(bundle)["remembered"] == (
         "not needed, derived came first: release/1.1, chosen on 2026-11-29; "
+        "outdated: release/1.0 is named for the issue's own version; "
         "the issue's evidence says release/1.0, the memory release/1.1"
     )
+
+
+OUTDATED = "outdated: release/1.0 is named for the issue's own version"
+
+
+@pytest.mark.parametrize(
+    ("branches", "wanted", "remembered", "said"),
+    [
+        ("main release/1.0 release/1.1", "1.0", "release/1.1", True),
+        ("main release/1.0 release/1.1", "1.0.0", "release/1.1", True),  # zero padding is no other version
+        ("main release/1.0 release/1.1", "1.0.3", "release/1.1", False),  # covered, not named for
+        ("main release/1.0 release/1.1", "1.0", "release/1.0", False),  # it is the exact branch
+        ("main release/1.0 release/1.1", "1.2", "release/1.1", False),  # not cut yet
+        ("main release/1.0 release/1.1", (), "release/1.1", False),
+    ],
+)
+def test_a_choice_is_outdated_where_another_branch_is_named_for_the_version(
+    branches: str,
+    wanted: str | tuple[str, ...],
+    remembered: str,
+    said: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    bundle = facts(branches, issue=wants(wanted), recent=(chose(remembered),))
+    assert outcome(bundle) == ("remembered", remembered)
+    assert (OUTDATED in trail(bundle)["remembered"]) is said
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [("remembered", ("remembered", "release/1.2")), ("derived", ("default", "main")), ("ask", (None, None))],
+)
+def test_a_tie_of_exact_branches_outdates_a_memory_too(
+    setting: Literal["remembered", "derived", "ask"], expected: tuple[str | None, str | None]
+) -> None:
+    settings = Settings(on_conflict=setting)
+    branches = "main release/1.0 release/1.1 release/1.2"
+    bundle = facts(branches, issue=wants(("1.0", "1.1")), recent=(chose("release/1.2"),), settings=settings)
+    assert outcome(bundle) == expected
+    said = trail(bundle)
+    assert said["remembered"].endswith(
+        "the issue's evidence says release/1.1, release/1.0, the memory release/1.2; onConflict: " + setting
+    )
+    assert said["derived"].startswith("ambiguous: release/1.1, release/1.0 tie with ")
+
+
+@pytest.mark.parametrize("setting", ["remembered", "derived", "ask"])
+def test_a_memory_that_is_one_of_a_tie_is_not_outdated(setting: Literal["remembered", "derived", "ask"]) -> None:
+    settings = Settings(on_conflict=setting)
+    bundle = facts(BRANCHES, issue=wants(("1.0", "1.1")), recent=(chose("release/1.1"),), settings=settings)
+    assert outcome(bundle) == ("remembered", "release/1.1")
+    assert trail(bundle)["remembered"] == "!release/1.1, chosen on 2026-11-29"
 
 
 # --- the memory ---
