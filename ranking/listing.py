@@ -85,6 +85,28 @@ def counted(names: Iterable[str]) -> str:
     return f"{len(ordered)}: {', '.join(ordered[:_NAMED])}{more}"
 
 
+def tip_notes(facts: Facts, names: Iterable[str]) -> list[str]:
+    """What the three tips of these branches tell of this clone, where the remote itself answered.
+
+    A local branch that stands where the remote's stood at the last fetch is behind. Of others the tips alone do
+    not tell whether they are behind, ahead or both.
+    """
+    if facts.refs.provenance != "remote":
+        return []
+    wanted = frozenset(names)
+    known = [b for b in facts.refs.branches if b.name in wanted and b.tip is not None]
+    moved = [b.name for b in known if b.cached_tip not in (None, b.tip)]
+    apart = [b for b in known if b.local_tip not in (None, b.tip)]
+    behind = [b.name for b in apart if b.local_tip == b.cached_tip]
+    other = [b.name for b in apart if b.local_tip != b.cached_tip]
+    said = {
+        "moved on the remote since the last fetch": moved,
+        "local branches behind the remote's": behind,
+        "local branches not at the remote's commit (behind, ahead or both)": other,
+    }
+    return [f"{what}: {counted(each)}" for what, each in said.items() if each]
+
+
 def _gone(branch: Branch, refs: RefListing) -> bool:
     """Whether the remote answered with a complete list and without this branch."""
     known_here = branch.cached_tip is not None or branch.local_tip is not None

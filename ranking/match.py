@@ -38,13 +38,15 @@ class Match:
     """What became of one version.
 
     `winners`: branch to the reason it takes the version (several: a tie); `others`: branches that come near,
-    each with its reason; `why`: one sentence for the notes where nothing was derived.
+    each with its reason; `why`: one sentence for the notes where nothing was derived; `unlooked`: the release that
+    would decide, where nobody looked which branches carry it.
     """
 
     outcome: Outcome
     winners: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
+    unlooked: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +353,8 @@ def _words_of(text: str) -> list[str]:
 def _unreleased(case: _Case, near: dict[str, str]) -> Match:
     version = case.version
     if case.newest is not None:
-        return Match("held", others=near, why=f"nobody looked which branches carry {case.newest.name}")
+        name = case.newest.name
+        return Match("held", others=near, why=f"nobody looked which branches carry {name}", unlooked=name)
     wider = _wider_line(case)
     if wider is not None:
         return Match(wider.outcome, winners=wider.winners, others=near)

@@ -18,7 +18,7 @@ from ranking.claims import DECISIVE, Claim, claim
 from ranking.conventions import Conventions, infer_conventions, neutral_words
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
 from ranking.lines import Lineage
-from ranking.listing import Listed, counted, list_branches, refs_of
+from ranking.listing import Listed, counted, list_branches, refs_of, tip_notes
 from ranking.match import Repo
 from ranking.names import shown
 from ranking.order import default_order
@@ -43,6 +43,7 @@ def rank(facts: Facts) -> Ranking:
     top = sheet.top()
     notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor]
     notes += [*_memory_notes(facts, view.listed, claims), *_provenance_notes(facts)]
+    notes += tip_notes(facts, kept)
     if left:
         notes.append(f"left out after the first {len(kept)} candidates: {counted(left)}")
     return Ranking(

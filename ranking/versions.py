@@ -28,7 +28,7 @@ _RIPENESS = {
     **dict.fromkeys(("b", "beta"), -4),
     **dict.fromkeys(("m", "milestone", "ea"), -3),
     **dict.fromkeys(("pre", "preview"), -2),
-    **dict.fromkeys(("c", "cr", "rc"), -1),
+    **dict.fromkeys(("c", "cr", "rc", "candidate"), -1),
     **dict.fromkeys(("final", "ga", "release"), 0),
     **dict.fromkeys(("sp", "post"), 1),
 }
@@ -41,7 +41,7 @@ _NUMBERS = re.compile(
     r"(?P<wildcard>(?:[._-]?(?:[xX]{1,2}|[zZ]|\*|y)(?![A-Za-z0-9]))+)?"
 )
 _PHASE = re.compile(
-    r"[._-]?(?:(?P<word>dev|snapshot|nightly|canary|development|next|alpha|beta|milestone|ea|preview|pre|rc|cr|final"
+    r"[._-]?(?:(?P<word>dev|snapshot|nightly|canary|development|next|alpha|beta|milestone|ea|preview|pre|rc|cr|candidate|final"
     r"|ga|release|sp|post)(?:[._-]?(?P<n>[0-9]+(?:\.[0-9]+)*))?"
     r"|(?P<letter>[abcm])(?P<m>[0-9]+))(?![A-Za-z0-9])",
     re.IGNORECASE,

@@ -454,3 +454,11 @@ def test_several_versions_are_none(label: str) -> None:
 @pytest.mark.parametrize("label", ["Q3 2025", "#17", "PR 17", "17%"])
 def test_a_number_that_counts_something_else_is_no_version(label: str) -> None:
     assert read_label(label) is None
+
+
+def test_a_candidate_comes_before_its_release() -> None:
+    candidate, release = read_tag("v0.8.1-candidate-1"), read_tag("v0.8.1")
+    assert candidate is not None
+    assert release is not None
+    assert (candidate.version.numbers, candidate.version.prerelease, candidate.version.build) == ((0, 8, 1), True, (1,))
+    assert candidate.version.key < release.version.key

@@ -1,0 +1,30 @@
+"""Which branches have to be looked at before the lineage can decide: a line's newest release is on none that was.
+
+A branch that was never fetched carries its releases unseen. Its name may say nothing (a code name, a line that
+moved), so the names alone cannot tell that it would be the answer.
+"""
+
+from __future__ import annotations
+
+from ranking.facts import Facts
+from ranking.match import could_be_a_line, match
+from ranking.rank import read_view
+from ranking.targets import read_targets
+
+
+def unlooked_lines(facts: Facts) -> tuple[str, ...]:
+    """The branches that could carry the release on which the issue's version hangs, the likeliest first.
+
+    () where nothing hangs on that. First those whose tip is a tagged commit, then lines by the default order, then
+    names without a version that could be a line's.
+    """
+    targets = read_targets(facts.issue, facts.repository.name)
+    view = read_view(facts, named=targets.words())
+    asked = (*targets.own, *targets.inherited, *targets.released)
+    if not any(match(target.reading, view.repo).unlooked for target in asked):
+        return ()
+    tagged = {tag.commit for tag in facts.refs.tags if tag.branches is None}
+    place = {name: i for i, name in enumerate(view.order)}
+    able = [b for b in view.listed.branches.values() if could_be_a_line(b.name, view.repo)]
+    able.sort(key=lambda b: (b.tip is None or b.tip not in tagged, place.get(b.name, len(place)), b.name))
+    return tuple(b.name for b in able)
