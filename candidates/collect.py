@@ -14,6 +14,7 @@ from datetime import datetime
 
 from msgspec.structs import replace as altered
 
+from candidates.cache_notes import cache_notes
 from candidates.contract import Source
 from candidates.issue_sources import IssueAnswer, PostQuestion, ReadIssue
 from candidates.resolver import Resolution, resolve
@@ -41,10 +42,15 @@ from collectors.repository import Checkout, Config, open_repository, read_config
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
 from ranking.names import BranchName, Oid, fault_of
 from ranking.rank import rank
+from ranking.unlooked import unlooked_lines
 from ranking.words import DEVELOPMENT
 
-# The chosen ref, the contenders that it depends on, and one more where what was read changed the choice.
-_MOST_FETCHES = 3
+# The lines whose releases nobody has seen, the chosen ref, the contenders that it depends on, and one more where what
+# was read changed the choice.
+_MOST_FETCHES = 4
+
+# Of lines that were never fetched and could carry the release that decides, so many are brought, in one fetch.
+_MOST_LINES = 8
 
 
 class RemoteUndecided(EvidenceError):  # noqa: N818 - a question, not a fault
@@ -154,9 +160,14 @@ def collect(request: Request) -> Collected:
     if _default_may_matter(asked, seen):
         asked = replace(asked, default=_ask_default(request, asked, deadline))
         seen = _look(request, asked, local, log)
+    looked = False
     for _ in range(_MOST_FETCHES):
-        needed = _needed(request, seen) if asked.choice is not None else []
-        if not needed or not isinstance(asked.answer, RemoteAnswer):
+        if asked.choice is None or not isinstance(asked.answer, RemoteAnswer):
+            break
+        lines = [] if looked else _unlooked(request, asked, seen)
+        looked = looked or bool(lines)
+        needed = lines or _needed(request, seen)
+        if not needed:
             break
         failure = _fetch(request, asked, needed, deadline)
         if failure is not None:
@@ -164,7 +175,7 @@ def collect(request: Request) -> Collected:
         # After a failure too: of several refs some may have come, or another run brought them meanwhile.
         local = _read_local(request, asked)
         seen = _look(request, asked, local, log)
-        if failure is not None:
+        if failure is not None and not lines:
             break
     log += _cache_notes(asked, local)
     return replace(seen, log=tuple(dict.fromkeys(log)))
@@ -248,17 +259,11 @@ def _default_may_matter(asked: _Asked, seen: Collected) -> bool:
 
 
 def _cache_notes(asked: _Asked, local: LocalRefs) -> list[str]:
-    """What the remote's answer says of this clone's idea of the default branch."""
-    if not isinstance(asked.answer, RemoteAnswer) or asked.choice is None:
+    """What is to be said of this clone's idea of the remote."""
+    if asked.choice is None:
         return []
-    pointer = f"refs/remotes/{asked.choice.name}/HEAD"
-    mend = f"git remote set-head {asked.choice.name} --auto"
-    if local.dangling_default is not None:
-        return [f"{pointer} points at {local.dangling_default}, which is not here; mend it with: {mend}"]
     told = asked.default.branch if isinstance(asked.default, DefaultAnswer) else None
-    if told is not None and local.cached_default not in (None, told):
-        return [f"{pointer} still says {local.cached_default}; the remote's default is {told}; mend it with: {mend}"]
-    return []
+    return cache_notes(local, asked.choice.name, answered=isinstance(asked.answer, RemoteAnswer), default=told)
 
 
 def _read_local(request: Request, asked: _Asked) -> LocalRefs:
@@ -285,6 +290,25 @@ def _needed(request: Request, seen: Collected) -> list[str]:
         pair = (*contenders, default)
         wanted += [n for n in pair if branches[n].date_state == "object-missing"]
     return sorted({n for n in wanted if n is not None and _behind(branches[n])})
+
+
+def _unlooked(request: Request, asked: _Asked, seen: Collected) -> list[str]:
+    """The lines to bring because one of them may carry the release on which the answer hangs.
+
+    Never where that could not change the answer, nor into a shallow clone, in which lineage is not read.
+    """
+    given = request.base is not None or (
+        seen.resolution.source == "remembered" and request.settings.on_conflict == "remembered"
+    )
+    if given or asked.checkout.shallow or request.refresh in ("none", "probe"):
+        return []
+    branches = {b.name: b for b in seen.facts.refs.branches}
+    lines = [name for name in unlooked_lines(seen.facts) if _behind(branches[name])][:_MOST_LINES]
+    default = seen.facts.repository.default_branch
+    # A release sits on a line or on the default's: without the default's tip nobody can tell which.
+    if lines and default in branches and branches[default].cached_tip is None:
+        lines.append(default)
+    return sorted({name for name in lines if fault_of(name) is None})
 
 
 def _behind(branch: Branch) -> bool:

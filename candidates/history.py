@@ -28,7 +28,7 @@ def read_history(git: Git, remote: str | None) -> History:
             f"{choice.reason}: {names}", code="remote-undecided", hint="base-branch backtest --remote NAME"
         )
     local = read_local_refs(git, choice.name if choice else None, config)
-    tips = local.tracking or local.heads
+    tips = local.newest or local.heads
     default = _default(checkout, local)
     if default not in tips:
         where = choice.name if choice else "origin"
@@ -67,6 +67,6 @@ def read_history(git: Git, remote: str | None) -> History:
 
 
 def _default(checkout: Checkout, local: LocalRefs) -> str:
-    if local.tracking:
+    if local.newest:
         return local.cached_default or ""
     return (checkout.head or "").removeprefix(HEADS)

@@ -121,6 +121,14 @@ _REMOTE_RULES: Final[tuple[_RemoteRule, ...]] = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Elsewhere:
+    """The remote-tracking ref of a branch that lies elsewhere than at `refs/remotes/REMOTE/BRANCH`."""
+
+    refname: Refname
+    tip: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LocalRefs:
     """What this clone holds: local heads, remote-tracking refs and tags, each by its short name.
 
@@ -129,9 +137,9 @@ class LocalRefs:
 
     heads: Mapping[str, str]
     tracking: Mapping[str, str]
-    """The remote's branch to the tip of the ref that tracks it."""
-    elsewhere: Mapping[str, Refname]
-    """Those of `tracking` that configured refspecs keep elsewhere than at `refs/remotes/REMOTE/BRANCH`."""
+    """The remote's branch to the tip of `refs/remotes/REMOTE/BRANCH`, where `fetch_branches` puts it."""
+    elsewhere: Mapping[str, Elsewhere]
+    """The remote's branches that configured refspecs keep at another ref: no answer can name that one."""
     tags: Mapping[str, str | None]
     """Fully peeled; None where the tag's objects are not here to say what it stands for."""
     cached_default: str | None
@@ -142,6 +150,11 @@ class LocalRefs:
     """Whether the fetch refspecs of the remote cover all its branches."""
     covered: tuple[str, ...]
     """The sources of those refspecs: what the cache can know of."""
+
+    @property
+    def newest(self) -> dict[str, str]:
+        """The remote's branch to its newest known tip: what configured refspecs keep is what fetches renew."""
+        return {**self.tracking, **{name: kept.tip for name, kept in self.elsewhere.items()}}
 
 
 def read_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
@@ -162,7 +175,7 @@ def read_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     heads = {name[len(HEADS) :]: oid for oid, _, name in rows if name.startswith(HEADS)}
     heads.pop("HEAD", None)
     tracking: dict[str, str] = {}
-    elsewhere: dict[str, Refname] = {}
+    elsewhere: dict[str, Elsewhere] = {}
     default = dangling = None
     if remote is not None:
         branch_of = tracking_splitter(remote, specs)
@@ -201,20 +214,19 @@ def parse_ref_rows(text: str) -> list[tuple[str, str, str]]:
 
 def _tracked(
     rows: Sequence[tuple[str, str, str]], remote: str, branch_of: Callable[[str], str | None]
-) -> tuple[dict[str, str], dict[str, Refname]]:
+) -> tuple[dict[str, str], dict[str, Elsewhere]]:
     tracking: dict[str, str] = {}
-    elsewhere: dict[str, Refname] = {}
+    elsewhere: dict[str, Elsewhere] = {}
     usual = remote_tracking(remote, "")
     for oid, symref, refname in rows:
         # By being a symref, not by name: a server may really have a branch that is called like one.
         branch = None if symref or refname.startswith(HEADS) else branch_of(refname)
         if branch is None or branch == "HEAD":
             continue
-        if refname != usual + branch:
-            elsewhere[branch] = Refname(refname)
-        elif branch in elsewhere:  # where the refspec keeps it is what git keeps up to date
-            continue
-        tracking[branch] = oid
+        if refname == usual + branch:
+            tracking[branch] = oid
+        else:
+            elsewhere[branch] = Elsewhere(refname=Refname(refname), tip=oid)
     return tracking, elsewhere
 
 

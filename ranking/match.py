@@ -278,7 +278,7 @@ def _by_lineage(case: _Case, newest: ReleaseTag, near: dict[str, str]) -> Match:
         return Match("lost", others=near, why=f"{said}, sits on no listed branch")
     if case.repo.default in case.carriers:
         return Match("trunk", others=near, why=f"{said}, was made on {case.repo.default}")
-    able = [name for name in case.carriers if name in case.repo.conventions.lines or _could_carry(name, case.repo)]
+    able = [name for name in case.carriers if could_be_a_line(name, case.repo)]
     if not able:
         names = ", ".join(sorted(case.carriers)[:_NAMED])
         return Match("lost", others=near, why=f"{newest.name} sits only on {names}, no release line by its name")
@@ -331,6 +331,11 @@ def _says_no_release(name: str, repo: Repo) -> bool:
         return _could_carry(name, repo)
     words = line.reading.words
     return all(is_family(w) for w in words) and line.reading.version.numbers[0] not in repo.lineage.majors
+
+
+def could_be_a_line(name: str, repo: Repo) -> bool:
+    """Whether a branch that carries releases could be their line, by its name."""
+    return name in repo.conventions.lines or _could_carry(name, repo)
 
 
 def _could_carry(name: str, repo: Repo) -> bool:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.refs import LocalRefs, parse_ref_rows, read_local_refs
+from collectors.refs import Elsewhere, LocalRefs, parse_ref_rows, read_local_refs
 from collectors.repository import read_config
+from ranking.names import Refname
 
 if TYPE_CHECKING:
     from tests.conftest import Repo, Workshop
@@ -113,10 +114,14 @@ def test_a_refspec_that_stores_elsewhere(workshop: Workshop, source: Repo) -> No
     source.commit("newer", branch="main-2")
     clone.git("fetch", "--quiet")
     found = local(clone)
-    # Both places hold main-2; where the refspec stores it is what fetches keep up to date.
-    assert found.tracking["main-2"] == source.oid("main-2")
-    assert found.elsewhere["main-2"] == "refs/remotes/kept/by/name/main-2"
-    assert sorted(found.tracking) == ["main", "main-2", "release/1.2"]
+    # Both places hold main-2: each by its own tip, and what the refspec renews is the newest.
+    old, new = source.oid("main-2^"), source.oid("main-2")
+    assert found.tracking["main-2"] == old
+    assert found.elsewhere["main-2"] == Elsewhere(refname=Refname("refs/remotes/kept/by/name/main-2"), tip=new)
+    assert found.newest["main-2"] == new
+    assert (
+        sorted(found.tracking) == sorted(found.elsewhere) == sorted(found.newest) == ["main", "main-2", "release/1.2"]
+    )
 
 
 def test_pull_request_refs_are_no_branches(workshop: Workshop, source: Repo) -> None:
