@@ -21,7 +21,7 @@ from collectors.errors import SetupError
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Git
 from collectors.remote_url import redact
-from collectors.repository import open_repository
+from collectors.repository import open_repository, read_config
 from collectors.submodules import read_submodules
 from ranking.names import fault_of
 
@@ -97,8 +97,13 @@ def advance(run: Run) -> tuple[Run, str | None]:
         locate(run.git, run.request.remote)
     except RemoteUndecided as fault:
         names = fault.question.names
-        reason = f"the first of {len(names)} that nothing tells apart; guided takes it, and asks for the branch"
-        return replace(run, request=replace(run.request, remote=names[0], remote_reason=reason)), names[0]
+        # Most often the one that was cloned from; the first by name would be anybody's.
+        urls = list(read_config(run.git).values)
+        name = min(names, key=lambda name: urls.index(f"remote.{name}.url"))
+        reason = (
+            f"of {len(names)} that nothing tells apart the one configured first: guided, and the branch is asked for"
+        )
+        return replace(run, request=replace(run.request, remote=name, remote_reason=reason)), name
     return run, None
 
 
