@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from candidates.collect import Collected
 from candidates.contract import UNNAMED, Source
+from candidates.counterfactuals import deciding_changes
 from ranking.facts import Branch, Candidate, Facts, Ranking
 from ranking.names import shown
 from ranking.rank import read_view
@@ -31,11 +32,24 @@ def explain(collected: Collected) -> Iterator[Line]:
     for entry in collected.resolution.trail:
         mark = ("green", "  fired   ") if entry.fired else ("dim", "  passed  ")
         yield [mark, ("bold" if entry.fired else "", f"{entry.rule:<11}"), ("", shown(entry.reason))]
+    yield from _deciding(collected)
     notes = [*collected.ranking.notes, *collected.log]
     if notes:
         yield []
         yield [("bold", "Notes")]
         yield from ([("", f"  {shown(note)}")] for note in notes)
+
+
+def _deciding(collected: Collected) -> Iterator[Line]:
+    """What would settle a result that the evidence leaves open, or that goes against it."""
+    changes = deciding_changes(collected.facts, collected.ranking, collected.resolution)
+    if not changes:
+        return
+    yield []
+    yield [("bold", "What would decide it"), ("dim", " (each seen to, by ranking again with that one change)")]
+    width = max(len(shown(change.branch)) for change in changes)
+    for change in changes:
+        yield [("cyan", f"  {shown(change.branch):<{width}}"), ("dim", f"  {change.source:<10}  "), ("", change.do)]
 
 
 def _answer(collected: Collected) -> Iterator[Line]:
