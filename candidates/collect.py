@@ -343,7 +343,12 @@ def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> 
     return Collected(
         facts=facts,
         ranking=ranking,
-        resolution=resolve(facts, ranking, None if asked.remembered.state == "answered" else asked.remembered.detail),
+        resolution=resolve(
+            facts,
+            ranking,
+            None if asked.remembered.state == "answered" else asked.remembered.detail,
+            evidence_off=asked.remembered.evidence is False,
+        ),
         choice=asked.choice,
         sources=_sources(asked),
         post=asked.issue.post,
