@@ -72,8 +72,9 @@ def test_a_remembered_branch_goes_before_more_points() -> None:
     said = asked_not(facts(LINES, issue=wants("8.4.0"), recent=(chose("release/8.3.0"),)), "release/8.4.0")
     assert said[3:5] == [
         (
-            "release/8.3.0 is taken instead, by the rule remembered: release/8.3.0, chosen on 2026-11-29; the issue's evidence "
-            "says release/8.4.0, the memory release/8.3.0; onConflict: remembered."
+            "release/8.3.0 is taken instead, by the rule remembered: release/8.3.0, chosen on 2026-11-29; outdated: "
+            "release/8.4.0 is named for the issue's own version; the issue's evidence says release/8.4.0, the memory "
+            "release/8.3.0; onConflict: remembered."
         ),
         "release/8.3.0 has 25 points, 80 fewer; but the rule that took it does not go by points.",
     ]
@@ -109,8 +110,8 @@ def test_no_rule_gives_any_branch() -> None:
 def test_a_work_branch() -> None:
     assert asked(FOUND, "feature/APP-12-login") == [
         (
-            "feature/APP-12-login is listed, and left out as a work branch: somebody's change on its way, by how its name "
-            "begins."
+            "feature/APP-12-login is listed, and left out as a work branch: somebody's change on its way, by how "
+            "its name begins."
         ),
         (
             "It would count if a pull request linked to the issue targeted it, if a person had chosen it before, or if "
@@ -122,8 +123,8 @@ def test_a_work_branch() -> None:
 def test_a_branch_that_nothing_speaks_for() -> None:
     assert asked(facts("main login"), "login") == [
         (
-            "login is listed, and no candidate: its name carries no version and is no family word, it is not the default, "
-            "and neither the issue nor the memory names it."
+            "login is listed, and no candidate: its name carries no version and is no family word, it is not the "
+            "default, and neither the issue nor the memory names it."
         )
     ]
 
