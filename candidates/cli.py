@@ -117,6 +117,8 @@ def resolve_command(
         own = {"PATH": paths, "--issue": issue, "--issue-version": issue_version, "--siblings": siblings}
         _replay(bundle, flags | own | {"--state": state, "--state-patch": state_patch}, base)
         return
+    if state_patch and any(path.is_file() for path in paths or ()):
+        raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
     given, now = _given(issue, issue_version), _now()
     runs = [prepare(_git(path), flags, given, now, base=base) for path in paths or [HERE]]
     _warn(runs)

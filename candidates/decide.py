@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from msgspec.structs import replace as altered
 
@@ -11,6 +10,7 @@ from candidates.ask_on_issue import question_on
 from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost
 from candidates.exit_codes import ExitCode
+from candidates.near import near_hint
 from candidates.pickers import base_branch_question, fetch_failed_question, remote_question
 from candidates.resolver import Base, Serving, base_of, derived_branch
 from collectors.config_keys import Autonomy, OnFetchFailure
@@ -18,8 +18,6 @@ from collectors.errors import InvalidInput
 from ranking.facts import Facts
 from ranking.listing import list_branches
 from ranking.names import shown
-
-_NEAR = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,10 +140,9 @@ def _given(
         return _settled(decision, collected, policy, base, "input", serving)
     remote = facts.repository.remote
     if facts.refs.complete or remote is None:
-        near = get_close_matches(base, sorted(listed), n=_NEAR)
         whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
-        hint = f"near names: {', '.join(map(shown, near))}" if near else "base-branch explain"
-        raise InvalidInput(f"{shown(whose)} has no branch {shown(base)}", where="--base", hint=hint)
+        message = f"{shown(whose)} has no branch {shown(base)}"
+        raise InvalidInput(message, where="--base", hint=near_hint(base, listed))
     if facts.refs.failure is not None:
         why = f"{remote} did not answer"
     elif facts.refs.provenance == "local":

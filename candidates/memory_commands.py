@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Literal
 
 from candidates.collect import Located, locate
 from candidates.memory import forget, forgotten, remember, to_show
+from candidates.near import near_hint
 from candidates.run import Run
 from collectors.errors import EvidenceError, InvalidInput, SetupError
 from collectors.preferences import Remembered, preferences_path, read_recent
@@ -14,8 +14,6 @@ from collectors.process import Deadline
 from collectors.refs import RemoteAnswer, ask_remote
 from ranking.facts import RecentChoice, Record
 from ranking.names import shown
-
-_NEAR = 3
 
 
 class Recent(Record, frozen=True, kw_only=True):
@@ -79,6 +77,5 @@ def _check(run: Run, here: Located, branch: str) -> None:
         )
         raise EvidenceError(message, code="remote-silent", hint="base-branch remember, when it answers again")
     if branch not in answer.branches:
-        near = get_close_matches(branch, sorted(answer.branches), n=_NEAR)
-        hint = f"near names: {', '.join(near)}" if near else "base-branch explain"
-        raise InvalidInput(f"{here.choice.name} has no branch {shown(branch)}", hint=hint)
+        message = f"{here.choice.name} has no branch {shown(branch)}"
+        raise InvalidInput(message, hint=near_hint(branch, answer.branches))

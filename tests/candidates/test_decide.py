@@ -271,6 +271,10 @@ def test_near_names_are_offered() -> None:
     with pytest.raises(InvalidInput) as refused:
         decided(reached(), base="release/1.2")
     assert refused.value.hint == "near names: release/1.1, release/1.0"
+    for written in ("origin/release/1.0", "refs/heads/release/1.0"):
+        with pytest.raises(InvalidInput) as refused:
+            decided(reached(), base=written)
+        assert str(refused.value.hint).startswith("near names: release/1.0")
     with pytest.raises(InvalidInput) as refused:
         decided(reached(), base="zzz")
     assert refused.value.hint == "base-branch explain"

@@ -333,6 +333,7 @@ def test_guided_takes_a_remote_and_says_so_but_asks_for_the_branch(lines: Stand,
         (("probe", "--json", "--", "--orphan"), 2, "'--orphan' can be no branch"),
         (("recheck", "--json", "--state", "none.json"), 2, "the state file none.json does not exist"),
         (("recheck", "--json"), 2, "Missing option '--state'"),
+        (("resolve", "--state-patch", ".git/config"), 2, "--state-patch takes no value\n  try: name the state with"),
     ],
 )
 def test_usage_leaves_standard_output_empty(

@@ -1,0 +1,27 @@
+"""Names near one that is not there: what the caller may have meant, never what is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from ranking.names import shown
+
+_MOST = 3
+
+
+def near_names(name: str, listed: Iterable[str]) -> tuple[str, ...]:
+    """The closest few; first those that the name is a longer way to say (`origin/main`, `refs/heads/main`).
+
+    >>> near_names("refs/heads/main", ["main", "master"]), near_names("release/8.5", ["main", "release/8.4"])
+    (('main',), ('release/8.4',))
+    """
+    names = sorted(listed)
+    meant = sorted((one for one in names if name.endswith(f"/{one}")), key=len, reverse=True)
+    return tuple(dict.fromkeys([*meant, *get_close_matches(name, names, n=_MOST)]))[:_MOST]
+
+
+def near_hint(name: str, listed: Iterable[str]) -> str:
+    """What to try: the near names, else the command that shows all."""
+    near = near_names(name, listed)
+    return f"near names: {', '.join(map(shown, near))}" if near else "base-branch explain"
