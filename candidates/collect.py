@@ -40,8 +40,10 @@ from collectors.refs import (
 from collectors.remote_url import host_of, owner_and_name, remote_type
 from collectors.repository import Checkout, Config, open_repository, read_config
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
+from ranking.listing import hangs_on_dates
 from ranking.names import BranchName, Oid, fault_of
-from ranking.rank import rank
+from ranking.rank import View, rank, read_asked
+from ranking.targets import read_targets
 from ranking.unlooked import unlooked_lines
 from ranking.words import DEVELOPMENT
 
@@ -98,6 +100,8 @@ class Request:
 class Collected:
     """The last pass: the bundle, its ranking, what the rules make of it, and what became of each source.
 
+    `view`: what the ranking read of the facts' refs.
+
     `post`: how to ask on the issue; `asks_on_issue`: whether the user's preferences want that.
     """
 
@@ -107,6 +111,7 @@ class Collected:
     choice: RemoteChoice | None
     sources: tuple[Source, ...]
     log: tuple[str, ...] = ()
+    view: View | None = None
     post: PostQuestion | None = None
     asks_on_issue: bool = False
 
@@ -254,7 +259,8 @@ def _default_may_matter(asked: _Asked, seen: Collected) -> bool:
         return True
     unknown = altered(seen.facts.repository, default_branch=None, default_branch_state="not-asked")
     facts = altered(seen.facts, repository=unknown)
-    without = resolve(facts, rank(facts))
+    view = read_asked(facts, seen.view)
+    without = resolve(facts, rank(facts, view), view=_unasked(facts, view))
     return (without.branch, without.source) != (seen.resolution.branch, seen.resolution.source)
 
 
@@ -337,23 +343,34 @@ def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> 
         settings=settings,
     )
     # Dates of all refs would be dear in a large repository: those of the branches that come into question do.
-    shown = {c.branch for c in rank(facts).candidates} | {*DEVELOPMENT, repository.default_branch}
+    view = read_asked(facts)
+    ranking = rank(facts, view)
+    shown = {c.branch for c in ranking.candidates} | {*DEVELOPMENT, repository.default_branch}
     facts = altered(facts, refs=_with_dates(request.git, asked.checkout, listing, shown))
-    ranking = rank(facts)
+    if hangs_on_dates(facts):
+        view = read_asked(facts)
+        ranking = rank(facts, view)
     return Collected(
         facts=facts,
+        view=view,
         ranking=ranking,
         resolution=resolve(
             facts,
             ranking,
             None if asked.remembered.state == "answered" else asked.remembered.detail,
             evidence_off=asked.remembered.evidence is False,
+            view=_unasked(facts, view),
         ),
         choice=asked.choice,
         sources=_sources(asked),
         post=asked.issue.post,
         asks_on_issue=asked.remembered.autopilot_asks_on_issue,
     )
+
+
+def _unasked(facts: Facts, view: View) -> View | None:
+    """The view in which no version is asked for, where it is the one at hand: reading 100,000 names takes its time."""
+    return None if read_targets(facts.issue, facts.repository.name).words() else view
 
 
 def _repository(asked: _Asked, local: LocalRefs) -> Repository:
@@ -430,6 +447,8 @@ def _with_lineage(
         listed = {b.name for b in listing.branches if b.tip}
         tips = {name: oid for name, oid in tips.items() if name in listed}
     commits = {t.name: Oid(t.commit) for t in listing.tags if t.commit}
+    if not commits:
+        return listing
     default = BranchName(repository.default_branch) if repository.default_branch else None
     lineage = read_lineage(git, checkout.git_dir, tips, commits, default)
     if lineage.state != "read":

@@ -46,14 +46,20 @@ class _Found:
 
 
 def resolve(
-    facts: Facts, ranking: Ranking, memory_fault: str | None = None, *, evidence_off: bool = False
+    facts: Facts,
+    ranking: Ranking,
+    memory_fault: str | None = None,
+    *,
+    evidence_off: bool = False,
+    view: View | None = None,
 ) -> Resolution:
     """Apply the rules in the configured order; the first that gives a branch wins.
 
     `memory_fault`: why the remembered choices could not be read; what is not known is then not said to be nothing.
     `evidence_off`: the user's preferences switch the issue off; it is then not said that none was given.
+    `view`: what `read_view` makes of these facts, where that is at hand.
     """
-    view = read_view(facts)
+    view = view or read_view(facts)
     found = {rule: look(facts, ranking, view) for rule, look in _RULES.items()}
     if memory_fault is not None and not facts.recent:
         found["remembered"] = _Found(None, f"what is remembered is not known: {memory_fault}")

@@ -58,16 +58,20 @@ def tracking_splitter(remote: str, specs: Mapping[str, Sequence[Refspec]]) -> Ca
     rules.sort(key=lambda rule: (-len(rule[0]), rule[4] != remote, rule[4], rule[3]))
     rules.append((remote_tracking(remote, ""), "*", "", HEADS + "*", remote))
 
+    # A clone may hold 100,000 refs: what depends on the rule alone is worked out once.
+    ready = [
+        (before, bool(star), after, len(before) + len(after), owner == remote, *source.partition("*")[::2])
+        for before, star, after, source, owner in rules
+    ]
+
     def branch_of(refname: str) -> str | None:
-        for before, star, after, source, owner in rules:
-            if star:
-                fits = refname.startswith(before) and refname.endswith(after)
-                fits = fits and len(refname) > len(before) + len(after)
-            else:
-                fits = refname == before
-            if fits:
-                whole = source.replace("*", refname[len(before) : len(refname) - len(after)], 1)
-                return whole[len(HEADS) :] if owner == remote and whole.startswith(HEADS) else None
+        for before, star, after, fixed, mine, head, tail in ready:
+            if refname.startswith(before) if star else refname == before:
+                if star and not (refname.endswith(after) and len(refname) > fixed):
+                    continue
+                middle = refname[len(before) : len(refname) - len(after)] if star else ""
+                whole = head + middle + tail
+                return whole[len(HEADS) :] if mine and whole.startswith(HEADS) else None
         return None
 
     return branch_of

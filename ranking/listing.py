@@ -24,16 +24,27 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The branches that count, the server's default and the development branch among them (None: unknown)."""
+    """The branches that count, the server's default and the development branch among them (None: unknown).
+
+    `sifted`: those of the notes that depend on nothing but the refs.
+    """
 
     branches: Mapping[str, Branch]
     default: str | None
     development: str | None
     notes: tuple[str, ...]
+    sifted: tuple[str, ...] = ()
 
 
-def list_branches(facts: Facts) -> Listed:
-    """Leave out what can never be an answer, and say so."""
+def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
+    """Leave out what can never be an answer, and say so; `like`: what was made of facts with the very same refs."""
+    usable, sifted = _sift(facts) if like is None else (like.branches, like.sifted)
+    default, said = _default(facts, usable)
+    development, dead = _development(usable, default)
+    return Listed(usable, default, development, (*sifted, *said, *dead), sifted)
+
+
+def _sift(facts: Facts) -> tuple[Mapping[str, Branch], tuple[str, ...]]:
     usable: dict[str, Branch] = {}
     gone, unusable = [], []
     for branch in _in_order(facts.refs.branches):
@@ -49,9 +60,7 @@ def list_branches(facts: Facts) -> Listed:
     if unusable:
         reasons = sorted({fault_of(name) or "" for name in unusable})
         notes.append(f"never an answer ({'; '.join(reasons)}): {counted(unusable)}")
-    default, said = _default(facts, usable)
-    development, dead = _development(usable, default)
-    return Listed(usable, default, development, (*notes, *said, *dead))
+    return usable, tuple(notes)
 
 
 def _in_order(branches: Sequence[Branch]) -> list[Branch]:
@@ -67,6 +76,11 @@ def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:
     return branch.name, branch.tip or "", branch.cached_tip or "", branch.local_tip or "", moment
 
 
+def hangs_on_dates(facts: Facts) -> bool:
+    """Whether the ranking may look at a date: at those of a branch named for development, and of the default."""
+    return any(branch.name in DEVELOPMENT for branch in facts.refs.branches)
+
+
 def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
     """The refs that hold a branch in this clone, first the one that the fetch brings."""
     remote = facts.repository.remote
@@ -80,9 +94,9 @@ def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
 
 def counted(names: Iterable[str]) -> str:
     """`7: a, b, c, d, e, ...`: how many, and up to five of them, in the order of their bytes."""
-    ordered = sorted(map(shown, names))
+    ordered = sorted(names)
     more = ", ..." if len(ordered) > _NAMED else ""
-    return f"{len(ordered)}: {', '.join(ordered[:_NAMED])}{more}"
+    return f"{len(ordered)}: {', '.join(map(shown, ordered[:_NAMED]))}{more}"
 
 
 def tip_notes(facts: Facts, names: Iterable[str]) -> list[str]:

@@ -27,6 +27,10 @@ REMOTES = "refs/remotes/"
 # the collectors write undecodable bytes as `\\xNN`: such a name is shown and can never be mistaken for another.
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|^\.|^/|/$|\.$|\.lock(?:/|$)|^@$")
 
+# Nearly every name, at a third of the cost: plain words with single marks between them hold none of the faults, but for
+# what ends in `.lock`.
+_PLAIN = re.compile(r"[A-Za-z0-9_]+(?:[-./+][A-Za-z0-9_]+)*")
+
 # Characters that do not show, or turn the line around, and that str.isprintable lets pass: fillers, a vowel
 # separator, variation selectors, tags.
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]")
@@ -40,12 +44,12 @@ def fault_of(name: str) -> str | None:
     >>> fault_of("--upload-pack=x")
     'it begins with a dash, which git would read as an option'
     """
+    if _PLAIN.fullmatch(name) and ".lock" not in name:
+        return "HEAD is no branch" if name == "HEAD" else None
     if not name:
         return "it is empty"
     if name.startswith("-"):
         return "it begins with a dash, which git would read as an option"
-    if name == "HEAD":
-        return "HEAD is no branch"
     if _FORBIDDEN.search(name):
         return "git does not allow such a name"
     if not name.isprintable() or _UNSEEN.search(name):

@@ -29,10 +29,10 @@ Reason = tuple[EvidenceKind, int, str]
 """One piece of evidence before it is written out: kind, points, words."""
 
 
-def rank(facts: Facts) -> Ranking:
-    """Rank the branches of one bundle."""
+def rank(facts: Facts, view: View | None = None) -> Ranking:
+    """Rank the branches of one bundle; `view`: what `read_asked` made of it, where that is at hand."""
     targets = read_targets(facts.issue, facts.repository.name)
-    view = read_view(facts, named=targets.words())
+    view = view or read_view(facts, named=targets.words())
     claims, said = claim(facts, view.listed, targets, view.repo)
     floor = _under_floor(facts)
     if floor:
@@ -70,9 +70,17 @@ class View:
     notes: tuple[str, ...]
 
 
-def read_view(facts: Facts, *, named: frozenset[str] = frozenset()) -> View:
-    """Read the refs of a bundle; `named`: the words of the versions that its issue asks for."""
-    listed = list_branches(facts)
+def read_asked(facts: Facts, like: View | None = None) -> View:
+    """Read the refs of a bundle for the versions that its issue asks for; `like`: as `read_view` has it."""
+    return read_view(facts, named=read_targets(facts.issue, facts.repository.name).words(), like=like)
+
+
+def read_view(facts: Facts, *, named: frozenset[str] = frozenset(), like: View | None = None) -> View:
+    """Read the refs of a bundle; `named`: the words of the versions that its issue asks for.
+
+    `like`: the view of facts with the very same refs, so that 100,000 names need not be looked at again.
+    """
+    listed = list_branches(facts, like.listed if like else None)
     neutral = neutral_words(facts.repository.name, (t.name for t in facts.refs.tags))
     lineage = Lineage(facts.refs.tags, neutral)
     conventions = infer_conventions(

@@ -18,6 +18,8 @@ def unlooked_lines(facts: Facts) -> tuple[str, ...]:
     () where nothing hangs on that. First those whose tip is a tagged commit, then lines by the default order, then
     names without a version that could be a line's.
     """
+    if all(tag.branches is not None for tag in facts.refs.tags):
+        return ()
     targets = read_targets(facts.issue, facts.repository.name)
     view = read_view(facts, named=targets.words())
     asked = (*targets.own, *targets.inherited, *targets.released)
