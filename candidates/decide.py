@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from msgspec.structs import replace as altered
 
@@ -11,7 +12,7 @@ from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost
 from candidates.exit_codes import ExitCode
 from candidates.near import near_hint
-from candidates.pickers import base_branch_question, fetch_failed_question, remote_question
+from candidates.pickers import Asking, base_branch_question, fetch_failed_question, remote_question
 from candidates.resolver import Base, Serving, base_of, derived_branch
 from collectors.config_keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
@@ -26,6 +27,7 @@ class Policy:
 
     `base`: the branch that came with the request; `replay`: the facts are recorded, so that nothing is fresh.
     `ask_on_issue`: None where nobody said it for this run, so that the user's preferences count.
+    `base_source`: who named `base`, the request or a person who was asked; `asking`: how questions are put.
     """
 
     autonomy: Autonomy
@@ -33,7 +35,9 @@ class Policy:
     issue_optional: bool = False
     ask_on_issue: bool | None = None
     base: str | None = None
+    base_source: Literal["input", "asked"] = "input"
     replay: bool = False
+    asking: Asking = field(default_factory=Asking)
 
     @property
     def unattended(self) -> bool:
@@ -53,7 +57,7 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
             case "abort":
                 return _stopped(decision, collected, "stopped by --on-fetch-failure abort"), ExitCode.REMOTE_SILENT
             case "ask":
-                return _asking(decision, fetch_failed_question(collected.facts)), ExitCode.ASK
+                return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
             case "cached":
                 serving = "cached"
             case "local":
@@ -80,7 +84,7 @@ def _stop_by_issue(decision: Decision, collected: Collected, policy: Policy) -> 
     if is_silent(collected):
         why = "several branches fit alike, and the remote did not answer: not asked on the issue about old branches"
         return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
-    question = base_branch_question(collected.facts, collected.ranking, collected.resolution)
+    question = base_branch_question(collected.facts, collected.ranking, collected.resolution, policy.asking)
     return _asking(decision, question), ExitCode.ASK
 
 
@@ -99,14 +103,14 @@ def is_silent(collected: Collected) -> bool:
     return facts.repository.remote is not None and facts.refs.failure is not None
 
 
-def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy) -> Decision:
+def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking | None = None) -> Decision:
     """The decision of a run that cannot know which remote to ask."""
     return Decision(
         repository=fault.repository,
         autonomy=autonomy,
         remote=None,
         listing_complete=False,
-        questions=(remote_question(fault.repository, fault.question.names),),
+        questions=(remote_question(fault.repository, fault.question.names, asking),),
     )
 
 
@@ -137,7 +141,7 @@ def _given(
     facts = collected.facts
     listed = list_branches(facts).branches
     if base in listed:
-        return _settled(decision, collected, policy, base, "input", serving)
+        return _settled(decision, collected, policy, base, policy.base_source, serving)
     remote = facts.repository.remote
     if facts.refs.complete or remote is None:
         whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
@@ -190,7 +194,7 @@ def _which_branch(collected: Collected, policy: Policy) -> Question:
     resolution = collected.resolution
     if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
         resolution = replace(resolution, branch=derived)  # first and marked, also before a memory
-    return base_branch_question(collected.facts, collected.ranking, resolution)
+    return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
 
 
 def _asking(decision: Decision, question: Question) -> Decision:

@@ -77,7 +77,7 @@ def test_nothing_is_decided_without_autopilot(lines: Stand) -> None:
         "release/8.4.0",
         "develop",
         "main",
-        "release/8.3.0",
+        "Pick another branch",
     ]
     assert question["options"][0]["description"].startswith("recommended: ")
     assert not any(option["description"].startswith("recommended") for option in question["options"][1:])
