@@ -7,9 +7,10 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -17,17 +18,19 @@ from candidates import __version__, cli_options
 from candidates.ask_on_issue import waits
 from candidates.boundary import guarded
 from candidates.cli_options import HERE
-from candidates.collect import RemoteUndecided
+from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import SCHEMA_NAMES, Decision, Decisions, json_schema
 from candidates.decide import decide, undecided_remote
 from candidates.exit_codes import ExitCode
-from candidates.explain import explain
 from candidates.issue_sources import IssueInput
 from candidates.rank_command import rank_stream
 from candidates.run import Run, advance, decide_all, find_siblings, gather, prepare, remembered_of, settle, sibling_runs
 from candidates.terminal import announce, notice, print_bytes, print_record, show, with_progress
 from collectors.errors import InvalidInput
 from collectors.process import Deadline, Git
+
+if TYPE_CHECKING:
+    from candidates.saved import Recorded
 
 app = typer.Typer(
     name="base-branch",
@@ -72,6 +75,7 @@ def resolve_command(
         str | None,
         typer.Option("--bundle", metavar="FILE", help="Decide from a saved bundle (-: standard input); touch nothing."),
     ] = None,
+    save_bundle: cli_options.SaveOption = None,
     *,
     state_patch: Annotated[
         bool,
@@ -114,13 +118,20 @@ def resolve_command(
         "--ask-on-issue": ask_on_issue or None,
     }
     if bundle is not None:
-        own = {"PATH": paths, "--issue": issue, "--issue-version": issue_version, "--siblings": siblings}
+        own = {
+            "PATH": paths,
+            "--issue": issue,
+            "--issue-version": issue_version,
+            "--siblings": siblings,
+            "--save-bundle": save_bundle,
+        }
         _replay(bundle, flags | own | {"--state": state, "--state-patch": state_patch}, base)
         return
     if state_patch and any(path.is_file() for path in paths or ()):
         raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
     given, now = _given(issue, issue_version), _now()
     runs = [prepare(_git(path), flags, given, now, base=base) for path in paths or [HERE]]
+    runs = _keeping(runs, save_bundle, siblings=siblings)
     _warn(runs)
     answer, runs, code = _decide(runs, siblings=siblings)
     refused = None
@@ -156,6 +167,7 @@ def collect_command(
     max_candidates: cli_options.MostOption = None,
     work_prefixes: cli_options.PrefixesOption = None,
     refresh: cli_options.RefreshOption = None,
+    save_bundle: cli_options.SaveOption = None,
 ) -> None:
     """Print the bundle: every fact that the ranking looks at, as `base-branch rank` reads it."""
     flags = _looking(remote, project_key, timeout, refresh) | {
@@ -169,6 +181,7 @@ def collect_command(
         "--work-prefixes": work_prefixes,
     }
     run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=False)
+    run = _keeping([run], save_bundle)[0]
     _warn([run])
     with _asking_for_the_remote(run, as_json=True):
         print_record(gather(run).facts)
@@ -199,14 +212,23 @@ def explain_command(
     branch_ttl_days: cli_options.TtlOption = None,
     max_candidates: cli_options.MostOption = None,
     work_prefixes: cli_options.PrefixesOption = None,
+    why: cli_options.WhyOption = None,
+    why_not: cli_options.WhyNotOption = None,
+    bundle: cli_options.SavedOption = None,
     *,
+    markdown: cli_options.MarkdownFlag = False,
+    mermaid: cli_options.MermaidFlag = False,
     as_json: cli_options.JsonFlag = False,
 ) -> None:
     """Show a person the candidates, their evidence, who answered, and what an unattended run would do.
 
-    Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints.
+    Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints. With --bundle no
+    repository is looked at, and what the file cannot tell is said.
     """
-    flags = _looking(remote, project_key, timeout, "probe") | {
+    from candidates.explain_command import View, explain_saved, lines_of, text_of  # noqa: PLC0415 - only here
+
+    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, as_json=as_json)
+    flags = _looking(remote, project_key, timeout) | {
         "--derive-floor": derive_floor,
         "--default-order": default_order,
         "--multiple-versions": multiple_versions,
@@ -216,14 +238,22 @@ def explain_command(
         "--max-candidates": max_candidates,
         "--work-prefixes": work_prefixes,
     }
-    run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=True)
-    _warn([run])
-    with _asking_for_the_remote(run, as_json=as_json):
-        collected = gather(run)
-    if as_json:
-        print_record(decide(collected, run.policy)[0])
+    if bundle is not None:
+        own = {"PATH": path if path != HERE else None, "--issue": issue, "--issue-version": issue_version}
+        found: Collected | Recorded = explain_saved(bundle, sys.stdin.buffer, flags | own, view)
     else:
-        show(explain(collected))
+        flags["--refresh"] = "probe"
+        run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=True)
+        _warn([run])
+        with _asking_for_the_remote(run, as_json=as_json):
+            found = gather(run)
+        if as_json:
+            print_record(decide(found, run.policy)[0])
+            return
+    if markdown or mermaid:
+        print_bytes(text_of(found, view))
+    else:
+        show(lines_of(found, view))
 
 
 @app.command("backtest")
@@ -489,6 +519,17 @@ def _asking_for_the_remote(run: Run, *, as_json: bool) -> Iterator[None]:
         if as_json:
             print_record(undecided_remote(fault, run.policy.autonomy))
         raise
+
+
+def _keeping(runs: list[Run], file: Path | None, *, siblings: bool = False) -> list[Run]:
+    """The run with its facts saved as well; InvalidInput for several, which are no one bundle."""
+    if file is None:
+        return runs
+    from candidates.saved import save_bundle  # noqa: PLC0415 - only where a bundle is saved
+
+    if siblings or len(runs) > 1:
+        raise InvalidInput("the facts of one repository make a bundle, and there are several", where="--save-bundle")
+    return [replace(runs[0], keep=lambda facts: save_bundle(file, facts))]
 
 
 def _decide(runs: list[Run], *, siblings: bool) -> tuple[Decision | Decisions, list[Run], ExitCode]:

@@ -79,3 +79,23 @@ AskOnIssueFlag = Annotated[
     bool, typer.Option("--ask-on-issue", help="Where branches tie without a person: ask once on the issue, and wait.")
 ]
 StateOption = Annotated[Path, typer.Option("--state", metavar="FILE", help="The run's state file.")]
+SavedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--bundle",
+        metavar="FILE",
+        help="Explain a saved bundle, a decision or a state file (-: standard input) instead.",
+    ),
+]
+SaveOption = Annotated[
+    Path | None, typer.Option("--save-bundle", metavar="FILE", help="Also write the facts, for explain, rank and diff.")
+]
+WhyOption = Annotated[
+    str | None, typer.Option("--why", metavar="BRANCH", help="Say in a few sentences why this branch is where it is.")
+]
+WhyNotOption = Annotated[
+    str | None,
+    typer.Option("--why-not", metavar="BRANCH", help="Say why this branch is not the answer, and what would."),
+]
+MarkdownFlag = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue or a pull request.")]
+MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid picture, likewise.")]

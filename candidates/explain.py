@@ -5,10 +5,10 @@ Pure: a list of lines, each a list of (style, text) parts; `cli` puts them on a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from candidates.collect import Collected
-from candidates.contract import UNNAMED, Source
+from candidates.contract import UNNAMED, Source, TrailEntry
 from candidates.counterfactuals import deciding_changes
 from ranking.facts import Branch, Candidate, Facts, Ranking
 from ranking.names import shown
@@ -26,12 +26,10 @@ def explain(collected: Collected) -> Iterator[Line]:
     yield []
     yield from _sources(collected)
     yield []
-    yield from _candidates(collected.facts, collected.ranking)
+    branches = {b.name: b for b in collected.facts.refs.branches}
+    yield from candidate_lines(collected.ranking, branches, newest_releases(collected.facts))
     yield []
-    yield [("bold", "What an unattended run does")]
-    for entry in collected.resolution.trail:
-        mark = ("green", "  fired   ") if entry.fired else ("dim", "  passed  ")
-        yield [mark, ("bold" if entry.fired else "", f"{entry.rule:<11}"), ("", shown(entry.reason))]
+    yield from trail_lines(collected.resolution.trail)
     yield from _deciding(collected)
     notes = [*collected.ranking.notes, *collected.log]
     if notes:
@@ -136,12 +134,38 @@ def _state(collected: Collected, source: Source) -> Line:
     return parts
 
 
-def _candidates(facts: Facts, ranking: Ranking) -> Iterator[Line]:
+def trail_lines(trail: Iterable[TrailEntry]) -> Iterator[Line]:
+    """What each rule of the resolver did."""
+    yield [("bold", "What an unattended run does")]
+    for entry in trail:
+        mark = ("green", "  fired   ") if entry.fired else ("dim", "  passed  ")
+        yield [mark, ("bold" if entry.fired else "", f"{entry.rule:<11}"), ("", shown(entry.reason))]
+
+
+def answer_lines(
+    branch: str | None, source: str | None, trail: Iterable[TrailEntry], ranking: Ranking
+) -> Iterator[Line]:
+    """The answer of a record that has no facts."""
+    if ranking.ambiguous:
+        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
+        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        yield [("bold yellow", f"The evidence does not decide: {names} tie.")]
+    if branch is None:
+        yield [("bold yellow", "No branch is recorded as the answer.")]
+        return
+    yield [
+        ("bold", "The recorded answer is "),
+        ("bold green", shown(branch)),
+        ("", f" ({shown(source or 'no source')})"),
+    ]
+    yield from ([("", f"  {entry.rule}: {shown(entry.reason)}")] for entry in trail if entry.fired)
+
+
+def candidate_lines(ranking: Ranking, branches: Mapping[str, Branch], carried: Mapping[str, str]) -> Iterator[Line]:
+    """The table of candidates; what is known of the branches and of the releases that they carry stands beside."""
     if not ranking.candidates:
         yield [("", "No branch could be a base: nothing is listed.")]
         return
-    branches = {b.name: b for b in facts.refs.branches}
-    carried = _newest_releases(facts)
     shown_ones = ranking.candidates[:_MOST_SHOWN]
     width = max(6, *(len(shown(c.branch)) for c in shown_ones))
     yield [("bold", f"{'score':>5}  {'branch':<{width}}  {'last commit':<11}  carries")]
@@ -163,7 +187,7 @@ def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width:
         yield [("dim", f"{points:>11}  {evidence.kind:<18}  "), ("", shown(reason))]
 
 
-def _newest_releases(facts: Facts) -> dict[str, str]:
+def newest_releases(facts: Facts) -> dict[str, str]:
     """The newest release tag that each branch carries, as far as somebody looked."""
     newest: dict[str, str] = {}
     for release in read_view(facts).repo.lineage.releases():

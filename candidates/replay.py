@@ -54,10 +54,7 @@ def replay(asked: Replay) -> tuple[Decision, ExitCode]:
         raise InvalidInput(message, hint="base-branch resolve, without --bundle")
     data, what = read_input(asked.source, asked.stdin, "the bundle")
     facts = decode_bundle(data, what)
-    layer = read_flags(given)
-    fields = msgspec.structs.fields(Settings)
-    settings = {f.name: layer[f.encode_name].value for f in fields if f.encode_name in layer}
-    held = merge((layer, read_environment(asked.environ)))
+    held = merge((read_flags(given), read_environment(asked.environ)))
     policy = Policy(
         autonomy=cast("Autonomy", held["autonomy"].value),
         on_fetch_failure=cast("OnFetchFailure | None", held["onFetchFailure"].value),
@@ -65,7 +62,15 @@ def replay(asked: Replay) -> tuple[Decision, ExitCode]:
         base=asked.base,
         replay=True,
     )
-    return decide(recollected(altered(facts, settings=altered(facts.settings, **settings))), policy)
+    return decide(recollected(overlaid(facts, given)), policy)
+
+
+def overlaid(facts: Facts, flags: Mapping[str, object]) -> Facts:
+    """The facts with the settings that this run's flags give."""
+    layer = read_flags(flags)
+    fields = msgspec.structs.fields(Settings)
+    settings = {f.name: layer[f.encode_name].value for f in fields if f.encode_name in layer}
+    return altered(facts, settings=altered(facts.settings, **settings))
 
 
 def recollected(facts: Facts) -> Collected:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,6 +23,7 @@ from collectors.process import Git
 from collectors.remote_url import redact
 from collectors.repository import open_repository, read_config
 from collectors.submodules import read_submodules
+from ranking.facts import Facts
 from ranking.names import fault_of
 
 # Questions are asked kind by kind, the earliest first; of several repositories the gravest outcome counts.
@@ -40,6 +41,8 @@ class Run:
     configuration: Configuration
     request: Request
     policy: Policy
+    keep: Callable[[Facts], None] | None = None
+    """What is done with the facts beside deciding on them: a bundle is saved."""
 
 
 def prepare(
@@ -111,7 +114,9 @@ def gather(run: Run) -> Collected:
     """Collect; where the policy says so, a remote that did not answer is really asked again, once."""
     collected = collect(run.request)
     if is_silent(collected) and run.policy.on_fetch_failure == "retry":
-        return collect(run.request)
+        collected = collect(run.request)
+    if run.keep is not None:
+        run.keep(collected.facts)
     return collected
 
 

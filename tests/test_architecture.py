@@ -55,6 +55,8 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.cli", "candidates.backtest_command"): "only for the backtest",
     ("candidates.cli", "candidates.config_view"): "only for config",
     ("candidates.cli", "candidates.doctor"): "only for the doctor, which loads every client",
+    ("candidates.cli", "candidates.explain_command"): "only for explain",
+    ("candidates.cli", "candidates.saved"): "only where a bundle is saved",
     ("candidates.cli", "candidates.gate"): "only for gate, and for the schema of the state",
     ("candidates.cli", "candidates.memory_commands"): "only for remember, forget and recent",
     ("candidates.cli", "candidates.probe"): "only for probe",

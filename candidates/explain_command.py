@@ -1,0 +1,74 @@
+"""`base-branch explain`: one record, of now or saved, in the view that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from candidates.collect import Collected
+from candidates.explain import Line, explain
+from candidates.markup import markdown, mermaid
+from candidates.replay import MAY_FOLLOW
+from candidates.saved import Recorded, read_saved, recorded, saved_lines, saved_why, unknown_lines
+from candidates.whys import why, why_not
+from collectors.errors import InvalidInput
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """What is asked: everything, why a branch is where it is, or why it is not the answer; and how it is written."""
+
+    why: str | None = None
+    why_not: str | None = None
+    markdown: bool = False
+    mermaid: bool = False
+    as_json: bool = False
+
+    def __post_init__(self) -> None:
+        """InvalidInput for views that cannot be had at once."""
+        asked = {
+            "--why": self.why is not None,
+            "--why-not": self.why_not is not None,
+            "--markdown": self.markdown,
+            "--mermaid": self.mermaid,
+            "--json": self.as_json,
+        }
+        given = [flag for flag, value in asked.items() if value]
+        together = {"--why", "--why-not"}, {"--markdown", "--mermaid"}
+        if len(given) > 1 and set(given) not in together:
+            raise InvalidInput(f"{' and '.join(given)} cannot go together", hint="one at a time")
+
+
+def text_of(collected: Collected | Recorded, view: View) -> bytes:
+    """What is pasted elsewhere; empty where the view is for a screen."""
+    record = recorded(collected) if isinstance(collected, Collected) else collected
+    parts = [*([markdown(record)] if view.markdown else ()), *([mermaid(record)] if view.mermaid else ())]
+    return "\n".join(parts).encode()
+
+
+def lines_of(collected: Collected | Recorded, view: View) -> Iterator[Line]:
+    """What is shown on a screen."""
+    record = recorded(collected) if isinstance(collected, Collected) else collected
+    if view.why is None and view.why_not is None:
+        yield from explain(record.collected) if record.collected is not None else saved_lines(record)
+    if view.why is not None:
+        said = why(record.collected, view.why) if record.collected is not None else saved_why(record, view.why)
+        yield from ([("", sentence)] for sentence in said)
+    if view.why_not is not None:
+        other = view.why_not
+        said = why_not(record.collected, other) if record.collected is not None else saved_why(record, other)
+        yield from ([("", sentence)] for sentence in said)
+    yield from unknown_lines(record)
+
+
+def explain_saved(source: str, stdin: BinaryIO, flags: Mapping[str, object], view: View) -> Recorded:
+    """Read the record that is to be explained. InvalidInput for it, and for a flag without a say."""
+    given = {flag: value for flag, value in flags.items() if value not in (None, False, [], ())}
+    strange = sorted(given.keys() - MAY_FOLLOW)
+    if view.as_json:
+        raise InvalidInput("--json cannot go with --bundle", hint="base-branch resolve --bundle FILE")
+    if strange:
+        message = f"{', '.join(strange)} cannot go with --bundle: what is known stands in the file"
+        raise InvalidInput(message, hint="base-branch explain, without --bundle")
+    return read_saved(source, stdin, given)
