@@ -19,7 +19,7 @@ from candidates.ask_on_issue import waits
 from candidates.boundary import guarded
 from candidates.cli_options import HERE
 from candidates.collect import Collected, RemoteUndecided
-from candidates.contract import SCHEMA_NAMES, Decision, Decisions, json_schema
+from candidates.contract import SCHEMA_NAMES, Decision, Decisions
 from candidates.decide import decide, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.issue_sources import IssueInput
@@ -327,18 +327,13 @@ def demo_command() -> None:
 
 
 @app.command("schema")
-def schema_command(name: Annotated[str, typer.Argument(help=f"{', '.join(SCHEMA_NAMES)} or state.")]) -> None:
+def schema_command(
+    name: Annotated[str, typer.Argument(help=f"{', '.join(SCHEMA_NAMES)}, state, gate, recheck, probe or recent.")],
+) -> None:
     """Print the JSON Schema of what the commands read and print."""
-    from candidates.gate import state_schema  # noqa: PLC0415 - only here
+    from candidates.schemas import schema_of  # noqa: PLC0415 - only here
 
-    if name == "state":
-        schema = state_schema()
-    elif name in SCHEMA_NAMES:
-        schema = json_schema(name)
-    else:
-        names = "|".join((*SCHEMA_NAMES, "state"))
-        raise InvalidInput(f"there is no schema {name!r}", hint=f"base-branch schema {names}")
-    print_bytes(json.dumps(schema, indent=2).encode() + b"\n")
+    print_bytes(json.dumps(schema_of(name), indent=2).encode() + b"\n")
 
 
 @app.command("remember")

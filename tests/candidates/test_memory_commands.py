@@ -6,8 +6,10 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pytest
 
+from candidates.schemas import schema_of
 from tests.candidates.program import Answer, base_branch, resolve, settled, source
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def test_a_choice_is_remembered_used_shown_and_forgotten(lines: Stand, store: Pa
     assert store.stat().st_mode & 0o777 == 0o600
     before = store.read_bytes()
     shown = recent(lines)
+    jsonschema.Draft202012Validator(schema_of("recent")).validate(shown)
     assert [(c["branch"], c["count"]) for c in shown.pop("choices")] == [("release/8.2.0", 2)]
     assert shown == {"schema": "base-branch/recent@1", "projectKey": "app", "state": "answered", "detail": None}
     assert settled(resolve(here))[::3] == ("release/8.2.0", "remembered")
@@ -116,7 +119,6 @@ def test_five_are_shown_to_a_person_the_newest_first(lines: Stand, store: Path) 
     keep(store, *(f"release/{n}" for n in range(9, 2, -1)))
     shown = base_branch("recent", lines.clone.path).out.decode().splitlines()
     assert [line.split("  ")[0] for line in shown] == [f"release/{n}" for n in range(9, 4, -1)]
-    assert [c["branch"] for c in recent(lines)["choices"]] == [f"release/{n}" for n in range(9, 4, -1)]
 
 
 def test_an_expired_choice_is_passed_over_and_the_trail_says_so(lines: Stand, store: Path) -> None:
@@ -133,7 +135,7 @@ def test_an_expired_choice_is_passed_over_and_the_trail_says_so(lines: Stand, st
 def test_the_stores_own_time_to_live_counts_unless_this_run_sets_one(lines: Stand, store: Path) -> None:
     keep(store, "release/8.2.0", days_ago=5, settings={"branchTtlDays": 3})
     assert reason(resolve(lines.clone.path)).endswith(": older than 3 days")
-    assert settled(resolve(lines.clone.path, "--branch-ttl-days", "15"))[3] == "remembered"
+    assert reason(resolve(lines.clone.path, "--branch-ttl-days", "4")).endswith(": older than 4 days")
 
 
 def test_a_memory_that_an_exact_branch_outdates_is_said_and_on_conflict_decides(lines: Stand, store: Path) -> None:
