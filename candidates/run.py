@@ -154,7 +154,7 @@ def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisi
                 break
     code = _gravest(codes)
     if code in (ExitCode.REMOTE_SILENT, ExitCode.SOURCE_FAILED):
-        decisions = [_without_base(decision) for decision in decisions]
+        decisions = [_without_base(decision, runs[0].request.now) for decision in decisions]
     questions = _earliest([q for decision in decisions for q in decision.questions])
     return Decisions(decisions=tuple(decisions), siblings=tuple(siblings), questions=questions), code
 
@@ -184,7 +184,10 @@ def remembered_of(run: Run) -> Remembered:
 
 
 def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
-    """A run for every sibling that is here and may be written to; read-only ones are listed, not asked about."""
+    """A run for every sibling that is here and may be written to; read-only ones are listed, not asked about.
+
+    The branch and the remote that came with the request are the main repository's.
+    """
     wanted = [s for s in siblings if s.present and not s.read_only]
     return [
         replace(
@@ -192,8 +195,14 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
             git=main.git.at(Path(s.path)),
             top=Path(s.path),
             request=replace(
-                main.request, git=main.git.at(Path(s.path)), remote=None, remote_reason=None, project_key=None
+                main.request,
+                git=main.git.at(Path(s.path)),
+                remote=None,
+                remote_reason=None,
+                project_key=None,
+                base=None,
             ),
+            policy=replace(main.policy, base=None),
         )
         for s in wanted
     ]
@@ -203,9 +212,15 @@ def _gravest(codes: Sequence[ExitCode]) -> ExitCode:
     return next(grave for grave in _GRAVEST if grave in codes)
 
 
-def _without_base(decision: Decision) -> Decision:
+def _without_base(decision: Decision, now: datetime) -> Decision:
+    """The decision of a run in which some repository stopped: no base, nothing to ask, and why."""
+    if decision.base_fetch_status == "aborted":
+        return decision
+    why = f"{now:%Y-%m-%dT%H:%M:%SZ} stopped with the others: a repository of this run could not be decided"
     return altered(
         decision,
+        questions=(),
+        log=(*decision.log, why),
         base_branch=None,
         base_ref=None,
         base_commit=None,
