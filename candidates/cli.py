@@ -243,7 +243,7 @@ def explain_command(
         found: Collected | Recorded = explain_saved(bundle, sys.stdin.buffer, flags | own, view)
     else:
         flags["--refresh"] = "probe"
-        run = prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=True)
+        run = _advanced(prepare(_git(path), flags, _given(issue, issue_version), _now(), attended=True))
         _warn([run])
         with _asking_for_the_remote(run, as_json=as_json):
             found = gather(run)

@@ -333,6 +333,10 @@ def test_guided_takes_a_remote_and_says_so_but_asks_for_the_branch(lines: Stand,
         1,
         "release/8.4.0",
     )
+    guided = {"BASE_BRANCH_AUTONOMY": "guided"}
+    explained = base_branch("explain", lines.clone.path, *VERSION, "--json", environ=guided)
+    assert (explained.code, explained.err) == (0, done.err)
+    assert explained.json()["questions"] == answer["questions"]
     # Nobody would be asked any more: then nothing is taken.
     settled = ran("resolve", lines.clone.path, "--autonomy", "guided", "--base", "main", code=3).json()
     assert settled["questions"][0]["kind"] == "remote"
