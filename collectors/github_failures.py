@@ -37,6 +37,8 @@ _SECONDARY: Final = re.compile(
 )
 _SSO_URL: Final = re.compile(r"\burl=(\S+)")
 _WORDS_SHOWN: Final = 200
+# Far more than is shown, so that no secret is cut in two and shown by half; far less than a server may send.
+_WORDS_READ: Final = 20_000
 
 Path = tuple[str | int, ...]
 
@@ -253,7 +255,7 @@ def _message(reply: Reply) -> str:
 
 def _clean(text: str, site: GitHubSite) -> str:
     """One line, no secret, not endless: parts of it were written elsewhere."""
-    text = " ".join(redact(text).split())
+    text = " ".join(redact(text[:_WORDS_READ]).split())
     if site.token:
         text = text.replace(site.token, HIDDEN)
     # The authorisation URL is given whole, or it is of no use.

@@ -94,7 +94,7 @@ def _refused(site: JiraSite, answer: Answer, what: str, now: datetime) -> Failur
     kind: FailureKind = "protocol"
     match answer.status:
         case HTTPStatus.FORBIDDEN:
-            kind, words = "access-denied", f"{what}: access denied (403){_said(answer)}{_scheme(site, answer)}"
+            kind, words = "access-denied", f"{what}: access denied (403){_said(site, answer)}{_scheme(site, answer)}"
         case HTTPStatus.NOT_FOUND if said_by_jira(answer):
             kind, words = "not-found", f"{what} is missing or not visible to {asker(site, answer)}"
         case HTTPStatus.NOT_FOUND:
@@ -102,11 +102,11 @@ def _refused(site: JiraSite, answer: Answer, what: str, now: datetime) -> Failur
         case HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
             kind, words = "auth-wanted", "the proxy wants a login (407)"
         case HTTPStatus.GONE:
-            words = f"{what}: this Jira no longer has that address (410){_said(answer)}"
+            words = f"{what}: this Jira no longer has that address (410){_said(site, answer)}"
         case HTTPStatus.TOO_MANY_REQUESTS:
             kind, words = "rate-limited", f"{what}: rate limited {until(asked_wait(answer, now), now)}"
         case status:
-            words = f"{what}: HTTP {status}{_said(answer)}"
+            words = f"{what}: HTTP {status}{_said(site, answer)}"
     return _failure(site, kind, words)
 
 
@@ -250,7 +250,8 @@ def _refused_login(site: JiraSite, answer: Answer) -> Failure:
         page = denied.partition("login-url=")[2] or f"{site.address}/login.jsp"
         return _failure(site, "auth-refused", f"login refused until a captcha is solved: log in once at {page}")
     words = "e-mail and token were" if site.login == "basic" else "the token was"
-    return _failure(site, "auth-refused", f"{words} refused ({answer.status}){_said(answer)}{_scheme(site, answer)}")
+    said = f"{_said(site, answer)}{_scheme(site, answer)}"
+    return _failure(site, "auth-refused", f"{words} refused ({answer.status}){said}")
 
 
 def _not_logged_in(site: JiraSite, answer: Answer, what: str) -> Failure:
@@ -271,6 +272,7 @@ def _scheme(site: JiraSite, answer: Answer) -> str:
     return ""
 
 
-def _said(answer: Answer) -> str:
+def _said(site: JiraSite, answer: Answer) -> str:
     said = ", ".join(messages_of(answer))
-    return f": {said[:_LONGEST_SAYING]}" if said else ""
+    # Cut after the secrets are out: half of one is no longer found.
+    return f": {site.scrub(said[:_SNIFFED])[:_LONGEST_SAYING]}" if said else ""

@@ -19,7 +19,8 @@ _LOGIN_SCHEMES: Final = ("ssh", "git+ssh", "ssh+git", "git")
 # Userinfo ends at the last `@` before the path begins. A password with a raw slash ends git's own reading of
 # the host early, and git then prints it: so where no port follows a colon, all up to the last `@` goes.
 _USERINFO: Final = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.-]*)://"
+    # From a run's beginning alone: from each of its letters a run of megabytes takes minutes.
+    r"(?<![a-z0-9+.-])(?P<scheme>[a-z0-9+.-]+)://"
     r"(?P<user>[^/?#\s]*@|[^/?#\s@:]*:(?!\d*(?:[/?#\s'\"]|$))\S*@)",
     re.IGNORECASE,
 )
