@@ -1,0 +1,144 @@
+"""What the three tips of a branch tell, which lines nobody looked at, and the quick way through plain names."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace as altered
+
+from ranking.facts import Branch, Facts, Tag
+from ranking.listing import counted, hangs_on_dates, list_branches, tip_notes
+from ranking.names import _FORBIDDEN, _UNSEEN, fault_of
+from ranking.rank import rank, read_asked
+from ranking.unlooked import unlooked_lines
+from tests.ranking.facts_builder import facts, unhurried, wants
+
+pytestmark = pytest.mark.issue(4)
+
+A, B, C = ("a" * 40, "b" * 40, "c" * 40)
+
+
+def branch(name: str, tip: str | None, cached: str | None = None, local: str | None = None) -> Branch:
+    return Branch(name=name, tip=tip, cached_tip=cached, local_tip=local)
+
+
+def with_branches(*branches: Branch, provenance: str = "remote") -> Facts:
+    base = facts("main")
+    return altered(base, refs=altered(base.refs, branches=branches, provenance=provenance))
+
+
+MOVED = "moved on the remote since the last fetch: 1: main"
+BEHIND = "local branches behind the remote's: 1: main"
+APART = "local branches not at the remote's commit (behind, ahead or both): 1: main"
+
+
+@pytest.mark.parametrize(
+    ("tip", "cached", "local", "said"),
+    [
+        (A, A, A, []),
+        (A, None, None, []),
+        (A, A, None, []),
+        (A, B, None, [MOVED]),
+        (A, B, B, [MOVED, BEHIND]),
+        (A, B, A, [MOVED]),
+        (A, B, C, [MOVED, APART]),
+        (A, A, B, [APART]),
+        (A, None, B, [APART]),
+        (None, B, C, []),
+    ],
+)
+def test_the_three_tips(tip: str | None, cached: str | None, local: str | None, said: list[str]) -> None:
+    bundle = with_branches(branch("main", tip, cached, local))
+    assert tip_notes(bundle, ["main"]) == said
+    assert tip_notes(bundle, ["other"]) == []
+    assert tip_notes(altered(bundle, refs=altered(bundle.refs, provenance="local")), ["main"]) == []
+
+
+def test_only_candidates_are_spoken_of_and_five_are_named() -> None:
+    lines = [branch(f"release/1.{n}", A, B) for n in range(7)]
+    bundle = with_branches(branch("main", A, A), *lines, branch("feature/x", A, B))
+    named = "release/1.0, release/1.1, release/1.2, release/1.3, release/1.4, ..."
+    assert f"moved on the remote since the last fetch: 7: {named}" in rank(bundle).notes
+    few = altered(bundle, settings=altered(bundle.settings, max_candidates=2))
+    assert "moved on the remote since the last fetch: 1: release/1.6" in rank(few).notes
+
+
+def test_names_are_counted_in_the_order_of_their_bytes_and_escaped() -> None:
+    assert counted(["b", "\u202ea", "a"]) == "3: a, b, \\u202ea"
+    assert counted(f"n{i}" for i in range(6)) == "6: n0, n1, n2, n3, n4, ..."
+
+
+def test_only_a_branch_named_for_development_hangs_on_dates() -> None:
+    assert [hangs_on_dates(facts(names)) for names in ("main release/1.0", "main develop", "main developer")] == [
+        False,
+        True,
+        False,
+    ]
+
+
+# --- lines that nobody looked at ---
+
+
+def unseen(label: str, *tags: Tag, branches: str = "main stable/owl stable/elk feature/owl") -> tuple[str, ...]:
+    base = facts(branches, issue=wants(fix=label))
+    return unlooked_lines(altered(base, refs=altered(base.refs, tags=tags)))
+
+
+def test_the_lines_that_could_carry_the_release_that_decides() -> None:
+    assert unseen("3.1.2", Tag(name="v3.1.1", branches=None)) == ("main", "stable/elk", "stable/owl")
+
+
+@pytest.mark.parametrize(
+    ("label", "tags"),
+    [
+        ("3.1.2", (Tag(name="v3.1.1", branches=("stable/owl",)),)),
+        ("3.1.2", (Tag(name="v3.1.1", branches=()),)),
+        ("3.1.2", ()),
+        ("4.0.0", (Tag(name="v3.1.1", branches=None),)),
+        ("3.1.2", (Tag(name="v2.0.0", branches=None), Tag(name="v3.1.1", branches=("stable/owl",)))),
+        ("Backlog", (Tag(name="v3.1.1", branches=None),)),
+    ],
+)
+def test_nothing_is_to_be_looked_at_where_nothing_hangs_on_it(label: str, tags: tuple[Tag, ...]) -> None:
+    assert unseen(label, *tags) == ()
+
+
+def test_a_name_that_covers_the_version_needs_no_look() -> None:
+    assert unseen("3.1.2", Tag(name="v3.1.1", branches=None), branches="main release/3.1 release/3.0") == ()
+
+
+def test_a_branch_whose_tip_is_a_tagged_commit_comes_first() -> None:
+    base = facts("main", issue=wants(fix="3.1.2"))
+    branches = (branch("main", B), branch("stable/elk", C), branch("stable/owl", A))
+    refs = altered(base.refs, branches=branches, tags=(Tag(name="v3.1.1", commit=A, branches=None),))
+    assert unlooked_lines(altered(base, refs=refs)) == ("stable/owl", "main", "stable/elk")
+
+
+# --- the quick way is the same way ---
+
+
+@unhurried
+@given(st.text(alphabet="aB9_-./+~^@{ \u202ehedlockHEAD", max_size=12))
+def test_plain_names_have_no_fault_by_the_whole_check_either(name: str) -> None:
+    faulty = (
+        not name
+        or name.startswith("-")
+        or name == "HEAD"
+        or bool(_FORBIDDEN.search(name))
+        or not name.isprintable()
+        or bool(_UNSEEN.search(name))
+    )
+    assert (fault_of(name) is not None) == faulty
+
+
+@pytest.mark.parametrize("name", ["HEAD", "a.lock", "a.lock/b", "a..b", "a//b", "a/.b", "a.", "a/", ".a", "-a", "@"])
+def test_faults_that_the_quick_way_must_not_miss(name: str) -> None:
+    assert fault_of(name) is not None
+
+
+def test_a_view_made_like_another_is_the_same_view() -> None:
+    bundle = with_branches(branch("main", A), branch("gone", None, A), branch("-x", A), branch("release/1.0", A))
+    other = altered(bundle, repository=altered(bundle.repository, default_branch=None))
+    assert list_branches(other, list_branches(bundle)) == list_branches(other)
+    assert rank(other, read_asked(other, read_asked(bundle))) == rank(other)
