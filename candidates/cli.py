@@ -256,6 +256,28 @@ def explain_command(
         show(lines_of(found, view))
 
 
+@app.command("diff")
+def diff_command(
+    before: Annotated[
+        str, typer.Argument(help="A saved bundle, a decision, a state file or a ranking (-: standard input).")
+    ],
+    after: Annotated[str, typer.Argument(help="Another one, of a later run.")],
+    *,
+    as_json: cli_options.JsonFlag = False,
+) -> None:
+    """Say what changed between two runs: facts, evidence, and why the answer did. Exit 0, changed or not."""
+    from candidates.difference import differ, difference_lines  # noqa: PLC0415 - only here
+    from candidates.saved import read_saved  # noqa: PLC0415 - only here
+
+    if before == after == "-":
+        raise InvalidInput("standard input is one record, and two are compared", hint="base-branch diff FILE -")
+    found = differ(read_saved(before, sys.stdin.buffer), read_saved(after, sys.stdin.buffer))
+    if as_json:
+        print_record(found)
+    else:
+        show(difference_lines(found))
+
+
 @app.command("backtest")
 def backtest_command(
     path: cli_options.PathArgument = HERE,
