@@ -469,13 +469,11 @@ def _with_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterab
         b.name: Oid(oid) for b in listing.branches if b.name in wanted and (oid := b.tip or b.cached_tip or b.local_tip)
     }
     dates = read_dates(git, checkout.git_dir, tips.values())
-    return altered(listing, branches=tuple(_dated(b, tips, dates) for b in listing.branches))
+    return altered(listing, branches=tuple(_dated(b, tips, dates) if b.name in tips else b for b in listing.branches))
 
 
 def _dated(branch: Branch, tips: Mapping[str, Oid], dates: Mapping[Oid, datetime | None]) -> Branch:
-    oid = tips.get(branch.name)
-    if oid is None:
-        return branch
+    oid = tips[branch.name]
     if oid not in dates:
         return altered(branch, date_state="failed")
     moment = dates[oid]

@@ -56,7 +56,11 @@ def tracking_splitter(remote: str, specs: Mapping[str, Sequence[Refspec]]) -> Ca
     ]
     # Longest fixed part first; at the same place the remote that is asked about.
     rules.sort(key=lambda rule: (-len(rule[0]), rule[4] != remote, rule[4], rule[3]))
-    rules.append((remote_tracking(remote, ""), "*", "", HEADS + "*", remote))
+    usual = remote_tracking(remote, "")
+    own = (usual, "*", "", HEADS + "*", remote)
+    rules.append(own)
+    # Where nothing else lies at or below the usual place, what is there needs no rule to be told by.
+    plain = not any(rule[0].startswith(usual) and rule != own for rule in rules)
 
     # A clone may hold 100,000 refs: what depends on the rule alone is worked out once.
     ready = [
@@ -65,6 +69,8 @@ def tracking_splitter(remote: str, specs: Mapping[str, Sequence[Refspec]]) -> Ca
     ]
 
     def branch_of(refname: str) -> str | None:
+        if plain and refname.startswith(usual):
+            return refname[len(usual) :] or None
         for before, star, after, fixed, mine, head, tail in ready:
             if refname.startswith(before) if star else refname == before:
                 if star and not (refname.endswith(after) and len(refname) > fixed):

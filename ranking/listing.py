@@ -50,7 +50,7 @@ def _sift(facts: Facts) -> tuple[Mapping[str, Branch], tuple[str, ...]]:
     for branch in _in_order(facts.refs.branches):
         if fault_of(branch.name):
             unusable.append(branch.name)
-        elif _gone(branch, facts.refs):
+        elif branch.tip is None and _gone(branch, facts.refs):
             gone.append(branch.name)
         else:
             usable[branch.name] = branch
@@ -122,9 +122,9 @@ def tip_notes(facts: Facts, names: Iterable[str]) -> list[str]:
 
 
 def _gone(branch: Branch, refs: RefListing) -> bool:
-    """Whether the remote answered with a complete list and without this branch."""
+    """Whether the remote answered with a complete list, and this branch without a tip is not in it."""
     known_here = branch.cached_tip is not None or branch.local_tip is not None
-    return refs.provenance == "remote" and refs.complete and branch.tip is None and known_here
+    return refs.provenance == "remote" and refs.complete and known_here
 
 
 def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, list[str]]:
