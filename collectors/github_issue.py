@@ -248,7 +248,8 @@ class Client:
         while True:
             left = self.deadline.remaining()
             try:
-                reply = within(self.deadline, lambda: self._once(verb, path, parameters, body))
+                saying = f"{verb} {self.site.host} {path}"
+                reply = within(self.deadline, lambda: self._once(verb, path, parameters, body), saying=saying)
             except TimeoutError:
                 detail = f"{self.site.host} did not answer within {left:.1f} s"
                 return Failure(kind="timed-out", detail=detail, host=self.site.host)

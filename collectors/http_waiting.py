@@ -6,6 +6,7 @@ with the deadline. Knows no client library and no product.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import time
@@ -33,6 +34,8 @@ _SLICE: Final = 0.2
 _SECONDS: Final = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 _T = TypeVar("_T")
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 def _utc_now() -> datetime:
@@ -104,13 +107,31 @@ def pause(seconds: float, deadline: Deadline, clock: Clock = CLOCK) -> None:
         left -= _SLICE
 
 
-def within(deadline: Deadline, ask: Callable[[], _T]) -> _T:
+def within(deadline: Deadline, ask: Callable[[], _T], *, saying: str) -> _T:
     """What `ask` returns or raises, or TimeoutError once the deadline is over or cancelled.
 
     In a thread of its own, because no client's time-out is a limit on the whole: a name look-up has none at all,
     and a server that sends a byte now and then satisfies any limit on a single read. What is still running at
     the deadline is left behind: it ends with its own read time-out, and holds up no exit.
+
+    `saying`: the request in words, for the log of what was asked and how long it took.
     """
+    began = time.monotonic()
+    became = "no answer in time"
+    try:
+        found = _within(deadline, ask)
+        became = "answered"
+    except TimeoutError:
+        raise
+    except BaseException as fault:
+        became = f"failed with {type(fault).__name__}"
+        raise
+    finally:
+        _LOG.debug("%s: %s, %d ms", saying, became, round((time.monotonic() - began) * 1000))
+    return found
+
+
+def _within(deadline: Deadline, ask: Callable[[], _T]) -> _T:
     if not deadline.remaining():
         raise TimeoutError
     future: Future[_T] = Future()

@@ -134,8 +134,9 @@ class _Connection:
         return failure
 
     def _once(self, path: str, parameters: Mapping[str, str | int], body: str | None) -> Answer | Failure:
+        saying = f"{'GET' if body is None else 'POST'} {self.site.host} {path}"
         try:
-            return _answer_of(within(self._deadline, lambda: self._send(path, parameters, body)))
+            return _answer_of(within(self._deadline, lambda: self._send(path, parameters, body), saying=saying))
         except JIRAError as fault:
             # Only ever taken apart: its text holds whole headers.
             if isinstance(fault.response, requests.Response):

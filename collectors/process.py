@@ -5,8 +5,10 @@ git is started here and nowhere else. What a run printed is returned, never inte
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -52,6 +54,8 @@ _PINNED = {
 }
 
 _WHERE = "base-branch explain PATH, with the folder of a repository"
+
+_LOG = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 1.0
 _SLICE_SECONDS = 0.2
@@ -167,12 +171,15 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
     except BaseException:
         end_group(child)
         raise
+    milliseconds = round((time.monotonic() - began) * 1000)
+    became = "ended at the deadline" if code is None else f"exit {code}"
+    _LOG.debug("%s: %s, %d ms", shlex.join(argv), became, milliseconds)
     return Ran(
         argv=tuple(argv),
         code=code,
         stdout=out,
         stderr=err.decode("utf-8", "backslashreplace"),
-        milliseconds=round((time.monotonic() - began) * 1000),
+        milliseconds=milliseconds,
     )
 
 

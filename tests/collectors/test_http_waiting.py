@@ -96,7 +96,7 @@ def test_a_cancelled_deadline_ends_a_pause() -> None:
 
 
 def test_within_gives_what_was_asked_for() -> None:
-    assert within(Deadline(60), lambda: 7) == 7
+    assert within(Deadline(60), lambda: 7, saying="GET it") == 7
 
 
 def test_within_raises_what_was_raised() -> None:
@@ -104,7 +104,7 @@ def test_within_raises_what_was_raised() -> None:
         raise KeyError("lost")
 
     with pytest.raises(KeyError, match="lost"):
-        within(Deadline(60), ask)
+        within(Deadline(60), ask, saying="GET it")
 
 
 def test_within_leaves_what_does_not_end_once_the_deadline_is_cancelled() -> None:
@@ -116,7 +116,7 @@ def test_within_leaves_what_does_not_end_once_the_deadline_is_cancelled() -> Non
 
     try:
         with pytest.raises(TimeoutError):
-            within(deadline, ask)
+            within(deadline, ask, saying="GET it")
     finally:
         freed.set()
 
@@ -124,7 +124,7 @@ def test_within_leaves_what_does_not_end_once_the_deadline_is_cancelled() -> Non
 def test_nothing_is_asked_after_the_deadline() -> None:
     asked: list[int] = []
     with pytest.raises(TimeoutError):
-        within(Deadline(0), lambda: asked.append(1))
+        within(Deadline(0), lambda: asked.append(1), saying="GET it")
     assert asked == []
 
 
