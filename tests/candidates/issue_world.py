@@ -80,6 +80,8 @@ def world_of(stand: Stand, folder: Path) -> World:
         environ={
             "GIT_SSH_COMMAND": str(script),
             "BASE_BRANCH_PREFERENCES": str(preferences),
+            # Never the real one: nobody listens there.
+            "BASE_BRANCH_GITHUB_API_URL": "http://127.0.0.1:9/api/v3",
             # No gh, whatever this machine has: the test's own tokens alone.
             "PATH": f"{_without_gh(folder)}{os.pathsep}{os.environ['PATH']}",
         },
