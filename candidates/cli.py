@@ -16,7 +16,7 @@ import typer
 
 from candidates import __version__, cli_options
 from candidates.ask_on_issue import waits
-from candidates.boundary import guarded
+from candidates.boundary import DEBUG_VARIABLE, guarded
 from candidates.cli_options import HERE
 from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import SCHEMA_NAMES, Decision, Decisions
@@ -489,8 +489,20 @@ def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Print every git command and request, with its time.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help=f"Likewise, and where an error came from, as {DEBUG_VARIABLE}=1 does.")
+    ] = False,
 ) -> None:
     del version
+    if debug:
+        os.environ[DEBUG_VARIABLE] = "1"
+    if verbose or debug:
+        from candidates.tracing import trace  # noqa: PLC0415 - only where it is asked for
+
+        trace()
 
 
 def run() -> NoReturn:

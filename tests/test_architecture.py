@@ -57,6 +57,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.cli", "candidates.doctor"): "only for the doctor, which loads every client",
     ("candidates.cli", "candidates.explain_command"): "only for explain",
     ("candidates.cli", "candidates.difference"): "only for diff",
+    ("candidates.cli", "candidates.tracing"): "only for -v and --debug",
     ("candidates.cli", "candidates.saved"): "only where a bundle is saved, and for diff",
     ("candidates.cli", "candidates.gate"): "only for gate",
     ("candidates.cli", "candidates.schemas"): "only for schema",
