@@ -1,7 +1,7 @@
 """What asking the remote costs, as ratios within one run: needed fetch, very many branches, repositories side by side.
 
 Run with the project's Python: `python bench/refresh.py [REPEATS]`. Everything is built in a temporary folder with the
-real git and served over `git daemon` on loopback or from a plain path. The ratios count, not the seconds.
+real git, and the remotes are plain paths: no network flatters us or git. The ratios count, not the seconds.
 """
 
 from __future__ import annotations

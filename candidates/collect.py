@@ -441,14 +441,14 @@ def _with_lineage(
     log: list[str],
 ) -> RefListing:
     """The listing with each tag's date and branches, as far as this clone's objects tell."""
+    commits = {t.name: Oid(t.commit) for t in listing.tags if t.commit}
+    if not commits:
+        return listing
     # An advertised tip may not be here; the cached one of the same branch is the newest that is.
     tips = {BranchName(b.name): Oid(oid) for b in listing.branches if (oid := b.cached_tip or b.tip or b.local_tip)}
     if listing.provenance == "remote":
         listed = {b.name for b in listing.branches if b.tip}
         tips = {name: oid for name, oid in tips.items() if name in listed}
-    commits = {t.name: Oid(t.commit) for t in listing.tags if t.commit}
-    if not commits:
-        return listing
     default = BranchName(repository.default_branch) if repository.default_branch else None
     lineage = read_lineage(git, checkout.git_dir, tips, commits, default)
     if lineage.state != "read":
