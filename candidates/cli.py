@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,17 +20,23 @@ from candidates.boundary import DEBUG_VARIABLE, guarded
 from candidates.cli_options import HERE
 from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import SCHEMA_NAMES, Decision, Decisions
-from candidates.decide import decide, undecided_remote
+from candidates.decide import Policy, decide, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.issue_sources import IssueInput
+from candidates.presenting import Presentation, read_presentation
 from candidates.rank_command import rank_stream
 from candidates.run import Run, advance, decide_all, find_siblings, gather, prepare, remembered_of, settle, sibling_runs
 from candidates.terminal import announce, notice, print_bytes, print_record, show, with_progress
 from collectors.errors import InvalidInput
 from collectors.process import Deadline, Git
+from ranking.facts import Facts
 
 if TYPE_CHECKING:
+    from candidates.agent_state import Refused
+    from candidates.factory import Factory
     from candidates.saved import Recorded
+
+FACTORY_VARIABLE = "ORC_FACTORY"
 
 app = typer.Typer(
     name="base-branch",
@@ -58,10 +64,7 @@ def resolve_command(
     max_candidates: cli_options.MostOption = None,
     work_prefixes: cli_options.PrefixesOption = None,
     refresh: cli_options.RefreshOption = None,
-    on_fetch_failure: Annotated[
-        str | None,
-        typer.Option("--on-fetch-failure", metavar="POLICY", help="ask, retry, cached, local or abort."),
-    ] = None,
+    on_fetch_failure: cli_options.FetchFailureOption = None,
     autonomy: Annotated[
         str | None, typer.Option("--autonomy", metavar="LEVEL", help="manual, guided or full; manual unless set.")
     ] = None,
@@ -76,7 +79,17 @@ def resolve_command(
         typer.Option("--bundle", metavar="FILE", help="Decide from a saved bundle (-: standard input); touch nothing."),
     ] = None,
     save_bundle: cli_options.SaveOption = None,
+    picker: cli_options.PickerOption = None,
+    language: cli_options.LanguageOption = None,
+    page: cli_options.PageOption = None,
+    step: cli_options.StepOption = None,
+    preview_dir: cli_options.PreviewOption = None,
+    stage: cli_options.StageOption = None,
+    result: cli_options.ResultOption = None,
+    decision: cli_options.DecisionOption = None,
     *,
+    interactive: cli_options.InteractiveFlag = False,
+    factory: cli_options.FactoryFlag = False,
     state_patch: Annotated[
         bool,
         typer.Option(
@@ -98,7 +111,7 @@ def resolve_command(
     Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
     JSON document in every case, printed after the state was written.
     """
-    flags = {
+    flags: dict[str, object] = {
         "--remote": remote,
         "--project-key": project_key,
         "--timeout": timeout,
@@ -124,30 +137,126 @@ def resolve_command(
             "--issue-version": issue_version,
             "--siblings": siblings,
             "--save-bundle": save_bundle,
+            "--picker": picker,
+            "--language": language,
+            "--page": page,
+            "--step": step,
+            "--interactive": interactive,
+            "--factory": factory,
         }
         _replay(bundle, flags | own | {"--state": state, "--state-patch": state_patch}, base)
         return
     if state_patch and any(path.is_file() for path in paths or ()):
         raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
-    given, now = _given(issue, issue_version), _now()
-    runs = [prepare(_git(path), flags, given, now, base=base) for path in paths or [HERE]]
-    runs = _keeping(runs, save_bundle, siblings=siblings)
-    _warn(runs)
-    answer, runs, code = _decide(runs, siblings=siblings)
-    refused = None
-    if (code == ExitCode.ANSWERED or waits(answer)) and (state is not None or state_patch):
-        from candidates.record import record, with_patch  # noqa: PLC0415 - only where a state is asked for
+    with ExitStack() as stack:
+        given, now = _given(issue, issue_version), _now()
+        plan = _in_factory(stack, stage, result, decision, asked=factory)
+        presentation = read_presentation(picker, language, page, step, preview_dir)
+        if plan is not None:
+            flags, base = plan.over(flags, base, notice)
+            presentation, interactive = Presentation(step=step), False
+        runs = [prepare(_git(path), flags, given, now, base=base) for path in paths or [HERE]]
+        runs = _keeping(runs, save_bundle, siblings=siblings)
+        runs = [replace(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
+        _warn(runs)
+        answer, runs, code, to_keep = (_interactive if interactive and _has_terminal() else _decide)(
+            runs, siblings=siblings, presentation=presentation
+        )
+        refused = None
+        if code == ExitCode.ANSWERED or waits(answer):
+            # Before anything is printed: where the state cannot be read or written, standard output stays empty.
+            answer, refused = _recorded(answer, runs, state, patch=state_patch)
+        if plan is not None:
+            plan.answer = (answer, code)
+        print_record(presentation.present(answer))
+        if refused is not None:
+            raise refused
+        _remember_answer(runs[0], to_keep, answer)
+    _leave(code)
 
-        # Before anything is printed: where the state cannot be read or written, standard output stays empty.
-        roots = [one.top or one.git.folder.resolve() for one in runs]
-        if state_patch:
-            answer, refused = with_patch(answer, roots, state)
-        elif state is not None:
-            refused = record(answer, roots, state, now)
-    print_record(answer)
+
+@app.command("choose")
+def choose_command(
+    state: cli_options.StateOption,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The branch that was chosen.")] = None,
+    path: cli_options.PathArgument = HERE,
+    issue: cli_options.IssueOption = None,
+    issue_version: cli_options.VersionOption = None,
+    remote: cli_options.RemoteOption = None,
+    project_key: cli_options.KeyOption = None,
+    timeout: cli_options.TimeoutOption = None,
+    on_fetch_failure: cli_options.FetchFailureOption = None,
+    step: cli_options.StepOption = None,
+    *,
+    cancelled: Annotated[
+        bool, typer.Option("--cancelled", help="No answer was given: record nothing. [PATH] stands in NAME's place.")
+    ] = False,
+) -> None:
+    """Record what a person answered to a host's picker: `asked`, remembered, with the evidence.
+
+    The remote's own answer has to list the branch. Without an issue the evidence that the state holds is kept. Exit
+    3 with --cancelled: the question stands.
+    """
+    from candidates.choose import cancelled as given_up  # noqa: PLC0415 - only here
+    from candidates.choose import choose_base, keep, with_evidence_of  # noqa: PLC0415 - only here
+    from candidates.record import record  # noqa: PLC0415 - only where a state is asked for
+
+    if cancelled and name is not None:
+        path, name = Path(name), None
+    elif not cancelled and name is None:
+        raise InvalidInput(
+            "neither a branch nor --cancelled", where="NAME", hint="base-branch choose NAME --state FILE"
+        )
+    flags = _looking(remote, project_key, timeout, "needed") | {
+        "--autonomy": "manual",
+        "--on-fetch-failure": on_fetch_failure,
+    }
+    presentation = read_presentation(None, None, None, step, None)
+    run = prepare(_git(path), flags, _given(issue, issue_version), _now(), base=name)
+    _warn([run])
+    with _asking_for_the_remote(run, as_json=True):
+        if name is None:
+            print_record(presentation.present(given_up(run)))
+            _leave(ExitCode.ASK)
+            return
+        answer, code, facts = choose_base(run, name)
+    refused = None
+    if code == ExitCode.ANSWERED:
+        if issue is None and not issue_version:
+            answer = with_evidence_of(answer, state)
+        refused = record(answer, [run.top or run.git.folder.resolve()], state, run.request.now)
+    print_record(presentation.present(answer))
     if refused is not None:
         raise refused
+    if code == ExitCode.ANSWERED:
+        for line in keep(run, facts, name):
+            notice(line)
     _leave(code)
+
+
+@app.command("ask")
+def ask_command(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked.")],
+    options: Annotated[list[str], typer.Argument(metavar="OPTION...", help="The answers.", show_default=False)],
+    language: cli_options.LanguageOption = None,
+) -> None:
+    """Ask a person on the terminal: a numbered menu on standard error, the chosen label alone on standard output.
+
+    ASK_CHOICE_DEFAULT, a number or a label, is marked first. Without a terminal it is taken, or else the first
+    option. Exit 3: the person gave up.
+    """
+    from candidates.menu import DEFAULT_VARIABLE, Menu, Row, choose, read_default  # noqa: PLC0415 - only here
+
+    words = read_presentation(None, language, None, None, None).language
+    at: int | None = read_default(os.environ.get(DEFAULT_VARIABLE), options) or 0
+    if _has_terminal():
+        menu = Menu(question=question, rows=tuple(Row(label=label) for label in options), at=at or 0)
+        at = choose(menu, os.environ.get("TERM"), words)
+    if at is None:
+        notice("no answer was given")
+        _leave(ExitCode.ASK)
+        return
+    print_bytes(os.fsencode(options[at]) + b"\n")
 
 
 @app.command("collect")
@@ -540,13 +649,14 @@ def _warn(runs: list[Run]) -> None:
 
 
 @contextmanager
-def _asking_for_the_remote(run: Run, *, as_json: bool) -> Iterator[None]:
+def _asking_for_the_remote(run: Run, *, as_json: bool, presentation: Presentation | None = None) -> Iterator[None]:
     """Where a person must name the remote: the question on standard output too, if that holds JSON."""
     try:
         yield
     except RemoteUndecided as fault:
         if as_json:
-            print_record(undecided_remote(fault, run.policy.autonomy))
+            undecided = undecided_remote(fault, run.policy.autonomy, run.policy.asking)
+            print_record((presentation or Presentation()).present(undecided))
         raise
 
 
@@ -561,17 +671,84 @@ def _keeping(runs: list[Run], file: Path | None, *, siblings: bool = False) -> l
     return [replace(runs[0], keep=lambda facts: save_bundle(file, facts))]
 
 
-def _decide(runs: list[Run], *, siblings: bool) -> tuple[Decision | Decisions, list[Run], ExitCode]:
-    """The answer for one repository or for several, with the runs that it took."""
+def _decide(
+    runs: list[Run], presentation: Presentation, *, siblings: bool
+) -> tuple[Decision | Decisions, list[Run], ExitCode, Facts | None]:
+    """The answer for one repository or for several, with the runs that it took; no facts: nobody was asked."""
     if len(runs) == 1 and not siblings:
         run = _advanced(runs[0])
-        with _asking_for_the_remote(run, as_json=True):
+        with _asking_for_the_remote(run, as_json=True, presentation=presentation):
             decision, code = settle(run)
-        return decision, [run], code
+        return decision, [run], code, None
     beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
     runs = [_advanced(run) for run in (*runs, *sibling_runs(runs[0], beside))]
     several, code = decide_all(runs, beside)
-    return several, runs, code
+    return several, runs, code, None
+
+
+def _has_terminal() -> bool:
+    """Whether somebody can be asked here and now; in factory mode nobody can."""
+    return os.isatty(0) and os.isatty(2) and os.environ.get(FACTORY_VARIABLE) != "1"
+
+
+def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy:
+    """The run's policy with how its questions are put; in factory mode a tie is held, and nothing is posted."""
+    policy = replace(run.policy, asking=presentation.asking)
+    return replace(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
+
+
+def _interactive(
+    runs: list[Run], presentation: Presentation, *, siblings: bool
+) -> tuple[Decision | Decisions, list[Run], ExitCode, Facts | None]:
+    """The answer of a person at this terminal, and the facts that confirm it (None: nobody answered)."""
+    from candidates.choose import interact  # noqa: PLC0415 - only here
+    from candidates.menu import pick  # noqa: PLC0415 - only here
+
+    if siblings or len(runs) > 1:
+        raise InvalidInput("one repository is asked about at a time", where="--interactive")
+    if runs[0].policy.unattended:
+        raise InvalidInput("an unattended run asks nobody", where="--interactive", hint="--autonomy manual")
+    run = _advanced(runs[0])
+    term, language = os.environ.get("TERM"), presentation.language
+    decision, code, facts = interact(run, lambda question: pick(question, term, language))
+    return decision, [run], code, facts
+
+
+def _recorded(
+    answer: Decision | Decisions, runs: list[Run], state: Path | None, *, patch: bool
+) -> tuple[Decision | Decisions, Refused | None]:
+    """The answer written into the state file, or with its merge patch; and why that was refused."""
+    if state is None and not patch:
+        return answer, None
+    from candidates.record import record, with_patch  # noqa: PLC0415 - only where a state is asked for
+
+    roots = [one.top or one.git.folder.resolve() for one in runs]
+    if patch or state is None:
+        return with_patch(answer, roots, state)
+    return answer, record(answer, roots, state, runs[0].request.now)
+
+
+def _remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions) -> None:
+    """Remember what a person answered here; without facts that confirm it nobody did."""
+    if facts is not None and isinstance(answer, Decision) and answer.base_branch is not None:
+        from candidates.choose import keep  # noqa: PLC0415 - only where a person answered
+
+        for line in keep(run, facts, answer.base_branch):
+            notice(line)
+
+
+def _in_factory(
+    stack: ExitStack, stage: Path | None, result: Path | None, given: list[str] | None, *, asked: bool
+) -> Factory | None:
+    """Factory mode, whose result is written when the stack closes; None in every other mode."""
+    if not asked and os.environ.get(FACTORY_VARIABLE) != "1":
+        if stage or result or given:
+            raise InvalidInput("--stage, --result and --decision are factory mode's", hint="--factory")
+        return None
+    from candidates.factory import RESULT, STAGE, Factory, reported  # noqa: PLC0415 - only here
+
+    plan = Factory(stage=stage or STAGE, result=result or RESULT, given=given or ())
+    return stack.enter_context(reported(plan))
 
 
 def _advanced(run: Run) -> Run:

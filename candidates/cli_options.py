@@ -99,3 +99,38 @@ WhyNotOption = Annotated[
 ]
 MarkdownFlag = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue or a pull request.")]
 MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid picture, likewise.")]
+FetchFailureOption = Annotated[
+    str | None, typer.Option("--on-fetch-failure", metavar="POLICY", help="ask, retry, cached, local or abort.")
+]
+PickerOption = Annotated[
+    str | None,
+    typer.Option("--picker", metavar="HOST", help="Print questions as a host asks them: claude, pi, orc or json."),
+]
+LanguageOption = Annotated[
+    str | None, typer.Option("--language", metavar="LANGUAGE", help="en, tr, or a FILE.toml with a language of yours.")
+]
+PageOption = Annotated[
+    int | None, typer.Option("--page", metavar="N", help="Which page of a question's options; the last leads to more.")
+]
+StepOption = Annotated[
+    str | None, typer.Option("--step", metavar="N/M", help="Where the caller stands, for the breadcrumb: 3/5, or 3.")
+]
+PreviewOption = Annotated[
+    Path | None, typer.Option("--preview-dir", metavar="FOLDER", help="Where previews of more than 60 lines go.")
+]
+InteractiveFlag = Annotated[
+    bool, typer.Option("--interactive", help="Ask here, where there is a terminal; the answer is remembered.")
+]
+FactoryFlag = Annotated[
+    bool, typer.Option("--factory", help="Nobody can be asked: the outcome goes to --result. Also ORC_FACTORY=1.")
+]
+StageOption = Annotated[
+    Path | None, typer.Option("--stage", metavar="FILE", help="Factory mode: what was decided; /in/stage.json.")
+]
+ResultOption = Annotated[
+    Path | None, typer.Option("--result", metavar="FILE", help="Factory mode: the outcome; /out/result.json.")
+]
+DecisionOption = Annotated[
+    list[str] | None,
+    typer.Option("--decision", metavar="KEY=VALUE", help="Factory mode: base-branch, remote or fetch-failed."),
+]

@@ -27,6 +27,7 @@ class Policy:
 
     `base`: the branch that came with the request; `replay`: the facts are recorded, so that nothing is fresh.
     `ask_on_issue`: None where nobody said it for this run, so that the user's preferences count.
+    `hold_ties`: a tie is never taken to the default.
     `base_source`: who named `base`, the request or a person who was asked; `asking`: how questions are put.
     """
 
@@ -37,6 +38,7 @@ class Policy:
     base: str | None = None
     base_source: Literal["input", "asked"] = "input"
     replay: bool = False
+    hold_ties: bool = False
     asking: Asking = field(default_factory=Asking)
 
     @property
@@ -69,7 +71,8 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     if policy.base is not None:
         return _given(decision, collected, policy, policy.base, serving)
     branch, source = collected.resolution.branch, collected.resolution.source
-    if not policy.unattended or branch is None or source is None:
+    held = policy.hold_ties and collected.ranking.ambiguous and source == "default"
+    if not policy.unattended or branch is None or source is None or held:
         return _asking(decision, _which_branch(collected, policy)), ExitCode.ASK
     return _settled(decision, collected, policy, branch, source, serving)
 

@@ -167,15 +167,17 @@ def answers_of(question: Question) -> tuple[Answer, ...]:
 
 
 def breadcrumb(step: str, decision: Decision) -> str:
-    """Where a run of several steps is: `Step 3/5: base branch`; with the branch where nobody was asked.
+    """Where a run of several steps is: `Step 3/5: base branch`; with the branch where nobody was asked."""
+    check_step(step)
+    unasked = decision.base_branch_source in ("remembered", "derived", "default")
+    return f"Step {step}: base branch" + (f" (auto: {decision.base_branch})" if unasked else "")
 
-    InvalidInput for what is no step.
-    """
+
+def check_step(step: str) -> None:
+    """InvalidInput for what is no step of so many."""
     found = _STEP.fullmatch(step)
     if found is None or (found[2] is not None and int(found[1]) > int(found[2])):
         raise InvalidInput(f"{shown(step)!r} is no step", where="--step", hint="--step 3/5, or --step 3")
-    unasked = decision.base_branch_source in ("remembered", "derived", "default")
-    return f"Step {step}: base branch" + (f" (auto: {decision.base_branch})" if unasked else "")
 
 
 # --- pages ---

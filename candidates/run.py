@@ -134,7 +134,7 @@ def decide_one(run: Run) -> tuple[Collected | None, Decision, ExitCode]:
     try:
         collected = gather(run)
     except RemoteUndecided as fault:
-        return None, undecided_remote(fault, run.policy.autonomy), ExitCode.ASK
+        return None, undecided_remote(fault, run.policy.autonomy, run.policy.asking), ExitCode.ASK
     return collected, *decide(collected, run.policy)
 
 

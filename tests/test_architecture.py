@@ -31,6 +31,8 @@ OWNERS = {
     "typer": "candidates.cli",
     "rich": "candidates.terminal",
     "fcntl": "collectors.store_file",
+    "termios": "candidates.menu",
+    "tty": "candidates.menu",
     "platformdirs": "collectors.preferences",
     "jsonschema": None,  # the tests check with it; the program decodes with msgspec
     "subprocess": "collectors.process",
@@ -67,6 +69,9 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.cli", "candidates.agent_state"): "only where a state file is named",
     ("candidates.cli", "candidates.record"): "only where a state is written, or its patch printed",
     ("candidates.cli", "candidates.replay"): "only for --bundle",
+    ("candidates.cli", "candidates.choose"): "only where a person answered",
+    ("candidates.cli", "candidates.menu"): "only on a terminal",
+    ("candidates.cli", "candidates.factory"): "only in factory mode",
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
