@@ -90,3 +90,10 @@ def test_the_longest_instead_of_wins() -> None:
     assert rewritten("https://h/acme/app", rules) == "https://mirror/app"
     assert rewritten("https://h/other/app", rules) == "ssh://git@h/other/app"
     assert rewritten("https://i/app", rules) == "https://i/app"
+
+
+@pytest.mark.issue(5)
+def test_a_word_of_megabytes_is_looked_through_once_and_what_stands_before_a_url_hides_nothing() -> None:
+    """Looked through from each of its letters it would take minutes."""
+    assert redact("x" * 1_000_000) == "x" * 1_000_000
+    assert redact("1https://user:s3cret@host/ +-https://s3cret@host/") == "1https://***@host/ +-https://***@host/"
