@@ -24,6 +24,7 @@ from ranking.facts import (
     Issue,
     IssueLink,
     IssueVersion,
+    Ranking,
     RecentChoice,
     Record,
     RefListing,
@@ -65,6 +66,7 @@ ChangeKind = Literal[
 
 _DIGITS = 12
 _MOST_SHOWN = 10
+_MOST_TIED = 4
 
 T = TypeVar("T")
 
@@ -355,7 +357,8 @@ _GROUPS: dict[str, Callable[[Facts, Facts], Facts]] = {
 }
 """Facts that can change by themselves: how to put those of one bundle into another."""
 
-_Answer = tuple[str | None, str | None, bool]
+_Answer = tuple[str | None, str | None, tuple[str, ...]]
+"""The branch, the rule, and the branches that the evidence leaves tied."""
 
 
 def _why(one: Recorded, other: Recorded) -> Iterator[str]:
@@ -390,12 +393,19 @@ def _strangers(one: Recorded, other: Recorded, old: Facts | None, new: Facts | N
 
 
 def _answer_of(record: Recorded) -> _Answer:
-    return record.branch, record.source, record.ranking.ambiguous
+    return record.branch, record.source, _tied(record.ranking)
+
+
+def _tied(ranking: Ranking) -> tuple[str, ...]:
+    if not ranking.ambiguous:
+        return ()
+    return tuple(c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score)
 
 
 def _in_words(answer: _Answer) -> str:
-    branch, source, ambiguous = answer
-    tie = ", the evidence tied" if ambiguous else ""
+    branch, source, tied = answer
+    more = f" and {len(tied) - _MOST_TIED} more" if len(tied) > _MOST_TIED else ""
+    tie = f"; the evidence ties {', '.join(map(shown, tied[:_MOST_TIED]))}{more}" if tied else ""
     return f"{shown(branch)} ({shown(source or 'no source')}{tie})" if branch is not None else f"no branch{tie}"
 
 
@@ -420,7 +430,7 @@ def _causes(old: Facts, new: Facts, answer: _Answer) -> Iterator[str]:
 def _resolved(facts: Facts) -> _Answer:
     ranking = rank(facts)
     resolution = resolve(facts, ranking)
-    return resolution.branch, resolution.source, ranking.ambiguous
+    return resolution.branch, resolution.source, _tied(ranking)
 
 
 # --- for a person ---

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from candidates.collect import Collected
 from candidates.contract import UNNAMED, Source, TrailEntry
 from candidates.counterfactuals import deciding_changes
-from ranking.facts import Branch, Candidate, Facts, Ranking
+from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
+from ranking.order import newest_first
 from ranking.rank import read_view
 
 Part = tuple[str, str]
 Line = list[Part]
 
 _MOST_SHOWN = 10
+_MOST_MEMBERS = 5
 
 
 def explain(collected: Collected) -> Iterator[Line]:
@@ -115,20 +117,31 @@ def _sources(collected: Collected) -> Iterator[Line]:
     ]
     convention = collected.ranking.convention
     named = (
-        f"{shown(convention.template)}, {convention.members} members"
+        f"{shown(convention.template)}, {convention.members} members: {_members(facts, convention)}"
         if convention
         else "no two branches share a template with a version"
     )
     yield [("", f"  {'convention':<12}{named}")]
 
 
+def _members(facts: Facts, convention: Convention) -> str:
+    """The newest branches that stand under the convention's template; the rest counted."""
+    lines = read_view(facts).repo.conventions.lines.values()
+    names = newest_first(line for line in lines if line.template == convention.template)
+    more = f", and {len(names) - _MOST_MEMBERS} more" if len(names) > _MOST_MEMBERS else ""
+    return f"{', '.join(map(shown, names[:_MOST_MEMBERS]))}{more}"
+
+
 def _state(collected: Collected, source: Source) -> Line:
     style = {"answered": "green", "partial": "yellow", "failed": "red", "not-asked": "dim"}[source.state]
     parts: Line = [(style, source.state if source.kind is None else f"{source.state} ({source.kind})")]
     repository = collected.facts.repository
+    if source.state != "not-asked" and (source.name == "remote" or source.ms):
+        parts.append(("", f" in {source.ms} ms"))
     if source.name == "remote" and repository.remote is not None:
-        where = f"{shown(repository.remote)} {shown(repository.url or '')} ({repository.remote_reason})"
-        parts.append(("", f" in {source.ms} ms: {where}"))
+        url = f" {shown(repository.url)}" if repository.url else ""
+        reason = f" ({shown(repository.remote_reason)})" if repository.remote_reason else ""
+        parts.append(("", f": {shown(repository.remote)}{url}{reason}"))
     if source.detail:
         parts.append(("", f": {shown(source.detail)}"))
     return parts

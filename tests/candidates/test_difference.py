@@ -224,7 +224,11 @@ def test_a_memory_that_ran_out() -> None:
 def test_the_answer_is_the_same() -> None:
     assert why(AFTER, AFTER) == ("The answer is the same: release/8.4.0 (derived).",)
     tied = facts("main 1.x 2.x", issue=wants(("1.1", "2.1")))
-    assert why(tied, tied) == ("The answer is the same: main (default, the evidence tied).",)
+    assert why(tied, tied) == ("The answer is the same: main (default; the evidence ties 2.x, 1.x).",)
+    other = facts("main 1.x 2.x 3.x", issue=wants(("1.1", "3.1")))
+    assert why(tied, other)[0] == (
+        "The answer was main (default; the evidence ties 2.x, 1.x); it is main (default; the evidence ties 3.x, 1.x)."
+    )
 
 
 def test_records_of_different_work_say_so() -> None:

@@ -61,7 +61,7 @@ app, asked
   preferences answered
   default     main (the remote's word)
   refs        6 branches, 5 tags
-  convention  release/{major}.{minor}.{patch}, 3 members
+  convention  release/{major}.{minor}.{patch}, 3 members: release/8.4.0, release/8.3.0, release/8.2.0
 
 score  branch         last commit  carries
   105  release/8.4.0  2026-01-26

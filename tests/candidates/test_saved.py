@@ -66,6 +66,16 @@ def test_a_bundle_tells_all_that_a_run_tells() -> None:
     ]
 
 
+def test_a_source_that_was_not_asked_took_no_time_and_has_no_reason() -> None:
+    said = told(read(BUNDLE))
+    assert "  remote      not-asked: origin: a replay" in said
+    assert "  convention  release/{major}.{minor}.{patch}, 2 members: release/8.4.0, release/8.3.0" in said
+    many = facts(f"main {' '.join(f'release/8.{n}' for n in range(7))}")
+    assert "  convention  release/{major}.{minor}, 7 members: " + ", ".join(
+        (*(f"release/8.{n}" for n in (6, 5, 4, 3, 2)), "and 2 more")
+    ) in told(read(encode_pretty(many)))
+
+
 def test_a_flag_goes_before_the_settings_of_a_bundle() -> None:
     assert told(read(BUNDLE, **{"--multiple-versions": "highest"}))[0] == "Work on APP-1 belongs on release/8.4.0"
 
