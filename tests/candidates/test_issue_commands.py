@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -66,7 +67,7 @@ def derived(decision: Answer, branch: str = LINE) -> None:
 # --- Jira ---
 
 
-@pytest.mark.parametrize("form", ["APP-1", "{url}/browse/APP-1", "{url}/projects/APP/issues/app-1?filter=all"])
+@pytest.mark.parametrize("form", ["APP-1", "{url}/projects/APP/issues/app-1?filter=all"])
 def test_jira_by_key_and_by_url(world: World, jira: Jira, form: str) -> None:
     jira.add("APP-1", fixVersions=[version("8.3.0")])
     decision = world.with_jira(jira).resolve(form.format(url=jira.url))
@@ -130,7 +131,7 @@ def test_explain_says_whom_it_asked(world: World, data_center: Jira) -> None:
     data_center.add("APP-1", fixVersions=[version("8.3.0")])
     said = world.with_jira(data_center).run("explain", "--issue", "APP-1").out.decode()
     assert said.startswith("Work on APP-1 belongs on release/8.3.0\n")
-    assert "\n  jira        answered\n" in said
+    assert re.search(r"\n  jira +answered", said)
 
 
 def test_a_jira_key_without_a_jira(world: World) -> None:
@@ -306,14 +307,16 @@ JIRA_FAILURES: dict[str, tuple[Product, list[Reply], str, str, str]] = {
 
 def unread(world: World, issue: str, name: str, read: str, kind: str, words: str) -> None:
     """An unattended run stops and says why; the bundle says it; --issue-optional goes on, and says it too."""
-    decision = world.resolve(issue, code=6)
+    saved = world.stand.clone.path.with_name("bundle.json")
+    saved.unlink(missing_ok=True)
+    decision = world.resolve(issue, "--save-bundle", saved, code=6)
     assert decision["baseBranch"] is None
     assert decision["baseFetchStatus"] == "aborted"
     failed = source(decision, name)
     assert (failed["state"], failed["kind"]) == ("failed", kind)
     assert failed["detail"].startswith(words)
     assert decision["log"][-1].partition(" ")[2].startswith(f"issue {issue} could not be read ({read}): {words}")
-    bundle = world.collect(issue)
+    bundle = json.loads(saved.read_text(encoding="utf-8"))
     assert (bundle["issue"]["read"], bundle["issue"]["failure"]["kind"]) == (read, kind)
     assert bundle["issue"]["failure"]["detail"].startswith(words)
     assert bundle["issue"]["versions"] == []
@@ -325,7 +328,7 @@ def test_a_jira_issue_that_is_not_read(world: World, case: str) -> None:
     with jira_server(product) as jira:
         if replies:
             jira.add("APP-1", fixVersions=[version("8.3.0")])
-        jira.say("issue", *replies * 3)
+        jira.say("issue", *replies)
         unread(world.with_jira(jira), "APP-1", "jira", read, kind, words)
 
 
@@ -379,7 +382,7 @@ GITHUB_FAILURES: dict[str, tuple[bool, list[Canned | None], str, str, str]] = {
 @pytest.mark.parametrize("case", GITHUB_FAILURES)
 def test_a_github_issue_that_is_not_read(world: World, hub: Hub, case: str) -> None:
     token, replies, read, kind, words = GITHUB_FAILURES[case]
-    hub.canned = [*replies, *replies]
+    hub.canned = list(replies)
     unread(world.with_github(hub, token=token), "acme/app#7", "github", read, kind, words)
 
 
