@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import jsonschema
@@ -11,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as altered
 
-from candidates.contract import Option, Question, encode_line
+from candidates.contract import Decision, Decisions, Option, Question, encode_line
 from candidates.hosts import HostName, cut_middle, host_named, render
 from candidates.languages import read_language
 from candidates.pickers import Answer, Asking, base_branch_question, fetch_failed_question, remote_question
+from candidates.presenting import read_presentation
 from candidates.resolver import resolve
-from collectors.errors import InvalidInput
+from collectors.errors import InvalidInput, SetupError
 from ranking.facts import Failure
 from ranking.rank import rank
 from tests.ranking.facts_builder import chose, facts, unhurried, wants
@@ -280,3 +282,48 @@ def test_an_unknown_host_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InvalidInput, match=r"^--picker: there is no host 'Claude'$") as raised:
         host_named("Claude")
     assert raised.value.hint == "--picker claude|pi|orc|json"
+
+
+# --- what is handed out ---
+
+
+def undecided(*questions: Question) -> Decision:
+    return Decision(repository="acme/app", autonomy="manual", remote=None, listing_complete=True, questions=questions)
+
+
+def shown_as(answer: Decision | Decisions, **flags: Any) -> Any:  # noqa: ANN401 - a decision or a picker
+    asked = {"picker": None, "language": None, "page": None, "step": None, "preview_dir": None} | flags
+    return read_presentation(**asked).present(answer)
+
+
+def test_without_questions_or_a_host_the_answer_itself_is_printed() -> None:
+    decision = undecided(QUESTIONS["clear"])
+    assert shown_as(decision) is decision
+    assert shown_as(undecided(), picker="pi") == undecided()
+    assert shown_as(decision, step="2/3") == altered(decision, breadcrumb="Step 2/3: base branch")
+
+
+def test_the_picker_of_several_repositories_carries_the_breadcrumb() -> None:
+    one = undecided(QUESTIONS["clear"])
+    several = Decisions(decisions=(one, one), questions=(QUESTIONS["clear"], QUESTIONS["tie"]))
+    picker = shown_as(several, picker="claude", step="3")
+    assert (picker.breadcrumb, [len(call.answers) for call in picker.calls]) == ("Step 3: base branch", [2])
+
+
+def test_a_long_preview_is_written_where_a_folder_is_named(tmp_path: Path) -> None:
+    decision = undecided(preview_of(70))
+    folder = tmp_path / "previews"
+    picker = shown_as(decision, picker="orc", preview_dir=folder)
+    assert [path.name for path in folder.iterdir()] == ["preview-1-1.txt"]
+    assert (folder / "preview-1-1.txt").read_text() == f"{decision.questions[0].options[0].preview}\n"
+    head = picker.calls[0].input["gates"][0]["options"][0]["preview"]
+    assert head.endswith(f"line 59\n... 11 more lines: {folder}/preview-1-1.txt")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SetupError, match=r"^the preview .*/file/preview-1-1.txt cannot be written: "):
+        shown_as(decision, picker="orc", preview_dir=tmp_path / "file")
+
+
+@pytest.mark.parametrize("flags", [{"picker": "vim"}, {"language": "xx"}, {"step": "9/3"}])
+def test_what_cannot_be_shown_is_refused_before_anything_is_asked(flags: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput):
+        shown_as(undecided(), **flags)
