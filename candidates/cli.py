@@ -142,7 +142,11 @@ def resolve_command(
             "--page": page,
             "--step": step,
             "--interactive": interactive,
-            "--factory": factory,
+            "--preview-dir": preview_dir,
+            "--factory": factory or os.environ.get(FACTORY_VARIABLE) == "1",
+            "--stage": stage,
+            "--result": result,
+            "--decision": decision,
         }
         _replay(bundle, flags | own | {"--state": state, "--state-patch": state_patch}, base)
         return

@@ -8,6 +8,7 @@ import msgspec
 
 from candidates.contract import SCHEMA_NAMES, json_schema
 from candidates.gate import GateReport, state_schema
+from candidates.hosts import Picker
 from candidates.memory_commands import Recent
 from candidates.probe import Probed
 from candidates.recheck import Rechecked
@@ -20,6 +21,7 @@ _REPORTS: dict[str, tuple[type[Record], str]] = {
     "recheck": (Rechecked, "base-branch/recheck@1"),
     "probe": (Probed, "base-branch/probe@1"),
     "recent": (Recent, "base-branch/recent@1"),
+    "picker": (Picker, "base-branch/picker@1"),
 }
 
 NAMES = (*SCHEMA_NAMES, "state", *_REPORTS)

@@ -259,3 +259,9 @@ def test_the_files_of_factory_mode_are_refused_outside_it(tmp_path: Path) -> Non
     done = base_branch("resolve", tmp_path, "--result", tmp_path / "result.json")
     assert (done.code, done.out) == (2, b"")
     assert done.err == "base-branch: --stage, --result and --decision are factory mode's\n  try: --factory\n"
+
+
+def test_a_replay_is_no_factory_run(tmp_path: Path) -> None:
+    done = base_branch("resolve", "--bundle", tmp_path / "bundle.json", environ={"ORC_FACTORY": "1"})
+    assert (done.code, done.out) == (2, b"")
+    assert done.err.startswith("base-branch: --factory cannot go with --bundle: ")

@@ -18,6 +18,7 @@ from candidates.languages import read_language
 from candidates.pickers import Answer, Asking, base_branch_question, fetch_failed_question, remote_question
 from candidates.presenting import read_presentation
 from candidates.resolver import resolve
+from candidates.schemas import schema_of
 from collectors.errors import InvalidInput, SetupError
 from ranking.facts import Failure
 from ranking.rank import rank
@@ -282,6 +283,11 @@ def test_an_unknown_host_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InvalidInput, match=r"^--picker: there is no host 'Claude'$") as raised:
         host_named("Claude")
     assert raised.value.hint == "--picker claude|pi|orc|json"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_printed_stands_under_its_schema(host: HostName) -> None:
+    jsonschema.validate(json.loads(encode_line(render([QUESTIONS["one"]], host))), schema_of("picker"))
 
 
 # --- what is handed out ---
