@@ -28,6 +28,9 @@ _USUAL_COMPONENTS = 3
 _ASIDE = frozenset({"alpha", "beta", "rc", "preview", "pre", "milestone", "staging", "integration", "next"})
 _FAR_COMMONER = 3
 
+# What the development twin of a line adds to the line's name.
+_TWIN = re.compile(r"[-_/.](?:dev|devel|develop|development)$", re.IGNORECASE)
+
 _NAMED = 5
 
 Outcome = Literal["taken", "tied", "trunk", "not-cut", "lost", "held"]
@@ -212,8 +215,13 @@ def _says_little(case: _Case, line: Line) -> bool:
     alone = case.repo.members(line.name) <= 1
     bare = line.reading.components == 1 and not line.reading.version.wildcard
     exact = line.reading.version.numbers == case.version.numbers or line.reading.version.prerelease
-    coarse = line.reading.components < min(case.size, case.repo.conventions.components() or 0)
-    return alone and not exact and (bare or coarse)
+    finer = any(
+        other.reading.components > line.reading.components and case.repo.members(other.name) > 1
+        for other in case.repo.conventions.lines.values()
+        # A name with all that a release has is one release's, and tells nothing of how coarse lines are.
+        if other.covering and other.reading.components <= case.size
+    )
+    return alone and not exact and (bare or finer)
 
 
 def _carries_its_line(case: _Case, line: Line) -> bool:
@@ -226,13 +234,16 @@ def _carries_its_line(case: _Case, line: Line) -> bool:
 def _prefer(case: _Case, lines: list[Line]) -> list[Line]:
     """Among equally close names: those that carry the line's newest release, the plain ones, else the far commoner.
 
-    `release/8.0-staging` yields to `release/8.0`. A development twin (`v8.x-dev` beside `v8.x`) does not: which
-    of the two takes the work is the project's habit, which no name tells.
+    `release/8.0-staging` yields to `release/8.0`. Where a line and its development twin (`v8.x` and `v8.x-dev`)
+    both carry the newest release, the work goes on in the twin, as in develop beside main.
     """
     carrying = [line for line in lines if line.name in case.carriers]
     lines = carrying or lines
     lines = [line for line in lines if _ASIDE.isdisjoint(line.reading.words)] or lines
-    if not carrying:
+    if carrying:
+        names = {line.name for line in lines}
+        lines = [line for line in lines if _TWIN.sub("", line.name) in names - {line.name}] or lines
+    else:
         members = {line.name: case.repo.members(line.name) for line in lines}
         most = max(members.values())
         lines = [line for line in lines if members[line.name] * _FAR_COMMONER > most or members[line.name] == most]

@@ -851,3 +851,25 @@ def test_a_whole_ranking() -> None:
     ]
     assert ranking.asked_on_issue is None
     assert ranking.notes == ()
+
+
+# --- twins and coarse names ---
+
+
+def test_the_development_twin_takes_the_work_where_both_carry_the_newest_release() -> None:
+    assert asks("main v8.x v8.x-dev", "8.57.1", "v8.57.0@v8.x,v8.x-dev") == "issue-version v8.x-dev"
+
+
+def test_a_twin_without_the_newest_release_does_not() -> None:
+    assert asks("main v8.x v8.x-dev", "8.57.1", "v8.57.0@v8.x v8.56.0@v8.x-dev") == "issue-version v8.x"
+
+
+def test_another_spelling_with_dev_in_it_is_no_twin() -> None:
+    tags = "v4.0.0@main v4.1.9@4.1,41_dev"
+    assert asks("main 4.1 41_dev", "4.1.10", tags) == "tied 4.1 41_dev"
+
+
+def test_branches_of_whole_releases_do_not_tell_how_coarse_lines_are() -> None:
+    tags = "v0.12.1@0.12.1 v0.12.2@0.12.2 v0.13.0@main v1.0.0@main"
+    assert asks("main 0.12.1 0.12.2 0.13.x 1.x", "1.1.0", tags) == "issue-version 1.x"
+    assert asks("main 0.12.x 0.13.x 1.x", "1.1.0", tags) == "default main"
