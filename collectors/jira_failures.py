@@ -85,7 +85,7 @@ def fault_of(site: JiraSite, answer: Answer, what: str, now: datetime) -> Failur
         return _redirected(site, answer)
     if login_refused(answer):
         return _refused_login(site, answer)
-    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND) and (answer.anonymous or _unnamed_401(site, answer)):
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND) and (answer.anonymous or _nobody_asked(site, answer)):
         return _not_logged_in(site, answer, what)
     return _refused_login(site, answer) if status == HTTPStatus.UNAUTHORIZED else _refused(site, answer, what, now)
 
@@ -127,7 +127,7 @@ def asked_wait(answer: Answer, now: datetime) -> float | None:
 
 def asker(site: JiraSite, answer: Answer) -> str:
     """Who asked, as people know them."""
-    return answer.user or site.email or ("the token's owner" if site.token else "anonymous")
+    return answer.user or site.email or "the token's owner"
 
 
 def said_by_jira(answer: Answer) -> bool:
@@ -239,9 +239,9 @@ def login_refused(answer: Answer) -> bool:
     )
 
 
-def _unnamed_401(site: JiraSite, answer: Answer) -> bool:
-    """Whether nobody tried to log in."""
-    return answer.status == HTTPStatus.UNAUTHORIZED and site.login == "none"
+def _nobody_asked(site: JiraSite, answer: Answer) -> bool:
+    """Whether nobody tried to log in, and it is Jira that answers: Cloud names no user beside its 404."""
+    return site.login == "none" and (answer.status == HTTPStatus.UNAUTHORIZED or said_by_jira(answer))
 
 
 def _refused_login(site: JiraSite, answer: Answer) -> Failure:

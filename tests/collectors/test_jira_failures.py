@@ -121,6 +121,11 @@ def test_a_401_without_a_name_is_no_refusal_where_nobody_tried(server: Jira) -> 
     assert said(read(replace(site_of(server), token=None))) == ("failed", "auth-wanted", words)
 
 
+def test_a_404_of_cloud_without_a_name_is_no_absence_where_nobody_tried(cloud: Jira) -> None:
+    words = "APP-9: not logged in: no token is set"
+    assert said(read(replace(site_of(cloud), email=None, token=None), "APP-9")) == ("failed", "auth-wanted", words)
+
+
 @pytest.mark.parametrize("status", [401, 404])
 def test_a_token_of_which_no_notice_was_taken(server: Jira, status: int) -> None:
     server.say("issue", Reply(status=status, headers={"X-AUSERNAME": "anonymous"}, body='{"errorMessages": ["no"]}'))
