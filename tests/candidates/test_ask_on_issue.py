@@ -238,3 +238,30 @@ def test_no_repository_s_marker_is_another_s(one: str, other: str) -> None:
 def test_a_milestone_and_a_label_do_not_tie(world: World, hub: Hub) -> None:
     hub.repos[APP].items[12].milestone = Milestone(title="8.3.0")
     assert world.with_github(hub).resolve("#12", "--ask-on-issue")["baseBranch"] == "release/8.3.0"
+
+
+@pytest.mark.issue(7)
+def test_a_factory_run_requests_the_comment_and_posts_nothing(world: World, jira: Jira, tmp_path: Path) -> None:
+    result, stage = tmp_path / "result.json", tmp_path / "stage.json"
+    stage.write_text("{}")
+    factory = ("--factory", "--stage", stage, "--result", result, "--issue", "APP-1")
+    prefer(world, autopilotAsksOnIssue=True)
+    world.with_jira(jira).run("resolve", *factory, code=3)
+    found = json.loads(result.read_bytes())
+    (requested,) = found["requested"]
+    assert (requested["kind"], requested["target"]) == ("tracker_write", "APP-1")
+    assert marker_of(APP) in requested["payload"]["body"]
+    assert (found["outcome"], found["rateLimited"], posted(jira)) == ("needs_input", False, [])
+    assert jira.asked("POST comment") == 0
+
+
+@pytest.mark.issue(7)
+def test_a_factory_run_that_is_rate_limited_says_so(world: World, jira: Jira, tmp_path: Path) -> None:
+    result, stage = tmp_path / "result.json", tmp_path / "stage.json"
+    stage.write_text("{}")
+    jira.say("issue", Reply(status=429, headers={"Retry-After": "3600"}))
+    factory = ("--factory", "--stage", stage, "--result", result, "--issue", "APP-1")
+    world.with_jira(jira).run("resolve", *factory, code=6)
+    found = json.loads(result.read_bytes())
+    assert (found["outcome"], found["rateLimited"]) == ("fail", True)
+    assert "APP-1: rate limited until" in found["error"]
