@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from candidates import __version__, cli_options
+from candidates import cli_options
 from candidates.ask_on_issue import waits
 from candidates.boundary import DEBUG_VARIABLE, guarded
 from candidates.cli_options import HERE
@@ -592,7 +592,10 @@ def recheck_command(
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
     if value:
-        typer.echo(f"base-branch {__version__}")
+        from candidates.versions import versions  # noqa: PLC0415 - only here
+
+        for line in versions(_git(Path())):
+            typer.echo(line)
         raise typer.Exit
 
 
@@ -600,7 +603,10 @@ def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
 def _common(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the versions of this, git, libgit2 and Python."
+        ),
     ] = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Print every git command and request, with its time.")

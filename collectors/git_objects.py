@@ -279,6 +279,13 @@ def _count_with_git(git: Git, git_dir: Path, pair: tuple[Oid, Oid], *, timeout: 
     return int(ahead), int(behind)
 
 
+def libgit2_version() -> str:
+    """The version of the libgit2 that serves here, as `1.9.1`."""
+    import pygit2  # noqa: PLC0415 - like the count's: nothing else pays for it
+
+    return pygit2.LIBGIT2_VERSION
+
+
 def _count_with_library(
     git_dir: Path, pairs: Sequence[tuple[Oid, Oid]], deadline: Deadline
 ) -> dict[tuple[Oid, Oid], tuple[int, int] | None] | None:

@@ -72,6 +72,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.cli", "candidates.choose"): "only where a person answered",
     ("candidates.cli", "candidates.menu"): "only on a terminal",
     ("candidates.cli", "candidates.factory"): "only in factory mode",
+    ("candidates.cli", "candidates.versions"): "asked for in a report of a fault only",
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
