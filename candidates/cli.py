@@ -111,10 +111,7 @@ def resolve_command(
     Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
     JSON document in every case, printed after the state was written.
     """
-    flags: dict[str, object] = {
-        "--remote": remote,
-        "--project-key": project_key,
-        "--timeout": timeout,
+    flags = _looking(remote, project_key, timeout, refresh) | {
         "--derive-floor": derive_floor,
         "--default-order": default_order,
         "--multiple-versions": multiple_versions,
@@ -123,7 +120,6 @@ def resolve_command(
         "--branch-ttl-days": branch_ttl_days,
         "--max-candidates": max_candidates,
         "--work-prefixes": work_prefixes,
-        "--refresh": refresh,
         "--on-fetch-failure": on_fetch_failure,
         "--autonomy": autonomy,
         "--autopilot": autopilot,

@@ -5,7 +5,7 @@ The bundle and the ranking are `ranking.facts` records. The decision, which only
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -22,9 +22,6 @@ StatePatch = dict[str, Any]
 
 UNNAMED = "unnamed"
 """The key of an issue of which only versions were given."""
-
-FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
-"""The closed list of failure slugs."""
 
 
 class Remote(Record, frozen=True, kw_only=True):

@@ -58,17 +58,13 @@ class GitHubAnswer:
     requests: int = 0
 
 
-def read_github_issue(
-    site: GitHubSite, repository: str, number: int, deadline: Deadline, *, clock: Clock = CLOCK
-) -> Issue:
-    """The facts of an issue or pull request; InvalidInput for what is no `owner/name`, and raises nothing else."""
-    return read_github(site, repository, number, deadline, clock=clock).issue
-
-
 def read_github(
     site: GitHubSite, repository: str, number: int, deadline: Deadline, *, clock: Clock = CLOCK
 ) -> GitHubAnswer:
-    """The issue, and the default branch of its repository where GraphQL told it beside; as many requests."""
+    """The issue or pull request, and its repository's default branch where GraphQL told it beside; how many requests.
+
+    InvalidInput for what is no `owner/name`; raises nothing else.
+    """
     place = Place(repository=repository, canonical=repository, number=number, host=site.host)
     with open_client(site, repository, deadline, clock) as client:
         answer = _by_graphql(client, place) if site.token is not None else None

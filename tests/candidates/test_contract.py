@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import jsonschema
 import msgspec
 import pytest
 
-from candidates.contract import FAILURE_KINDS, SCHEMA_NAMES, decode_bundle, json_schema
+from candidates.contract import SCHEMA_NAMES, decode_bundle, json_schema
 from collectors.errors import InvalidInput
-from ranking.facts import Facts
+from ranking.facts import Facts, FailureKind
 from tests.candidates.program import Answer, base_branch
 from tests.servers import HOST, silent_listener
 
@@ -189,8 +189,9 @@ def test_the_evidence_record_has_the_designs_keys_and_no_other() -> None:
 def test_a_failure_is_one_of_a_closed_list() -> None:
     schema = json_schema("decision")["$defs"]["Source"]["properties"]["kind"]
     listed = next(part["enum"] for part in schema["anyOf"] if "enum" in part)
-    assert sorted(listed) == sorted(FAILURE_KINDS)
-    assert len(set(FAILURE_KINDS)) == len(FAILURE_KINDS)
+    kinds = get_args(FailureKind)
+    assert sorted(listed) == sorted(kinds)
+    assert len(set(kinds)) == len(kinds)
 
 
 # --- what is refused, and where ---

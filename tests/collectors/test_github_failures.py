@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.github_failures import Reply, asked_pause, failure_of, graph_errors, may_retry, transport_failure
-from collectors.github_issue import read_github, read_github_branches, read_github_issue
+from collectors.github_issue import read_github, read_github_branches
 from collectors.github_site import GitHubSite
 from collectors.http_waiting import Clock
 from collectors.process import Deadline
@@ -57,7 +57,7 @@ def read(
     hub: Hub, number: int = 49, *, token: str | None = TOKEN, seconds: float = 60, slept: Slept | None = None
 ) -> Issue:
     clock = (slept or Slept()).clock()
-    return read_github_issue(hub.site(token=token), APP, number, Deadline(seconds), clock=clock)
+    return read_github(hub.site(token=token), APP, number, Deadline(seconds), clock=clock).issue
 
 
 def why(issue: Issue) -> tuple[str, str, str]:
@@ -432,7 +432,7 @@ def site_at(port: int, scheme: str = "http") -> GitHubSite:
 
 
 def failure_at(site: GitHubSite, seconds: float = 60) -> tuple[str, str]:
-    return why(read_github_issue(site, APP, 49, Deadline(seconds)))[1:]
+    return why(read_github(site, APP, 49, Deadline(seconds)).issue)[1:]
 
 
 def test_refused() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import InvalidInput
-from collectors.github_issue import read_github, read_github_branches, read_github_issue
+from collectors.github_issue import read_github, read_github_branches
 from collectors.process import Deadline
 from ranking.facts import Issue, IssueLink, IssueVersion
 from tests.github_server import TOKEN, Event, Hub, Item, Milestone, Repo, github_server
@@ -31,7 +31,7 @@ def hub() -> Iterator[Hub]:
 
 
 def read(hub: Hub, *, repository: str = APP, number: int = 49, token: str | None = TOKEN) -> Issue:
-    return read_github_issue(hub.site(token=token), repository, number, Deadline(60))
+    return read_github(hub.site(token=token), repository, number, Deadline(60)).issue
 
 
 def milestone(title: str = "1.2.0", *, closed: bool = False) -> Milestone:
@@ -340,7 +340,7 @@ def test_branches_that_are_not_told_are_not_said_to_be_none(hub: Hub) -> None:
 
 @pytest.mark.parametrize("public", [True, False])
 def test_the_paths_of_github_and_of_an_enterprise_server(hub: Hub, public: bool) -> None:  # noqa: FBT001 - a parameter
-    read_github_issue(hub.site(public=public), APP, 49, Deadline(60))
+    read_github(hub.site(public=public), APP, 49, Deadline(60))
     assert [asked.path for asked in hub.asked] == ["/graphql" if public else "/api/graphql"]
 
 
