@@ -62,7 +62,7 @@ def lines_of(collected: Collected | Recorded, view: View) -> Iterator[Line]:
     yield from unknown_lines(record)
 
 
-def explain_saved(source: str, stdin: BinaryIO, flags: Mapping[str, object], view: View) -> Recorded:
+def read_record(source: str, stdin: BinaryIO, flags: Mapping[str, object], view: View) -> Recorded:
     """Read the record that is to be explained. InvalidInput for it, and for a flag without a say."""
     given = {flag: value for flag, value in flags.items() if value not in (None, False, [], ())}
     strange = sorted(given.keys() - MAY_FOLLOW)

@@ -44,6 +44,11 @@ class Run:
     keep: Callable[[Facts], None] | None = None
     """What is done with the facts beside deciding on them: a bundle is saved."""
 
+    @property
+    def root(self) -> Path:
+        """The work tree's top, else the repository's folder."""
+        return self.top or self.git.folder.resolve()
+
 
 def prepare(
     git: Git,

@@ -39,7 +39,11 @@ OWNERS = {
 }
 
 # One owner in two files: the declarations of options that several commands share.
-PARTS_OF_AN_OWNER = {"typer": ("candidates.cli_options",)}
+PARTS_OF_AN_OWNER = {
+    "typer": tuple(
+        f"candidates.commands.{group}" for group in "options choose explain memory pipeline resolve setup".split()
+    )
+}
 
 # What ranking may take from outside (facts in, ranking out: no file, clock, environment or randomness).
 RANKING_MAY_USE = frozenset(
@@ -53,26 +57,15 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.front", "candidates.boundary"): "rank alone needs it at once; the rest comes with the command line",
     ("candidates.front", "candidates.rank_command"): "likewise",
     ("candidates.front", "candidates.cli"): "typer, git and the collectors, which rank does not need",
-    ("candidates.cli", "candidates.demo"): "the recipes are read by the demo alone",
-    ("candidates.cli", "candidates.backtest_command"): "only for the backtest",
-    ("candidates.cli", "candidates.config_view"): "only for config",
-    ("candidates.cli", "candidates.doctor"): "only for the doctor, which loads every client",
-    ("candidates.cli", "candidates.explain_command"): "only for explain",
-    ("candidates.cli", "candidates.difference"): "only for diff",
+    ("candidates.cli", "candidates.commands"): "one group of commands at a time",
     ("candidates.cli", "candidates.tracing"): "only for -v and --debug",
-    ("candidates.cli", "candidates.saved"): "only where a bundle is saved, and for diff",
-    ("candidates.cli", "candidates.gate"): "only for gate",
-    ("candidates.cli", "candidates.schemas"): "only for schema",
-    ("candidates.cli", "candidates.memory_commands"): "only for remember, forget and recent",
-    ("candidates.cli", "candidates.probe"): "only for probe",
-    ("candidates.cli", "candidates.recheck"): "only for recheck",
-    ("candidates.cli", "candidates.agent_state"): "only where a state file is named",
-    ("candidates.cli", "candidates.record"): "only where a state is written, or its patch printed",
-    ("candidates.cli", "candidates.replay"): "only for --bundle",
-    ("candidates.cli", "candidates.choose"): "only where a person answered",
-    ("candidates.cli", "candidates.menu"): "only on a terminal",
-    ("candidates.cli", "candidates.factory"): "only in factory mode",
     ("candidates.cli", "candidates.versions"): "asked for in a report of a fault only",
+    ("candidates.actions.resolve", "candidates.replay"): "only for --bundle",
+    ("candidates.actions.resolve", "candidates.factory"): "only in factory mode",
+    ("candidates.actions.resolve", "candidates.choose"): "only where a person is asked here",
+    ("candidates.actions.resolve", "candidates.menu"): "likewise",
+    ("candidates.actions.resolve", "candidates.record"): "only where a state is written, or its patch printed",
+    ("candidates.actions.wiring", "candidates.saved"): "only where a bundle is saved",
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
@@ -192,6 +185,8 @@ def test_imports_inside_functions_are_the_ones_that_have_a_reason() -> None:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef)
         for _, name in imported(function)
     }
+    # A declared command loads what it does when it is called: its help and its usage errors need none of it.
+    inside = {(name, loaded) for name, loaded in inside if not name.startswith("candidates.commands.")}
     assert inside - IMPORTS_INSIDE_FUNCTIONS.keys() == set()
     assert IMPORTS_INSIDE_FUNCTIONS.keys() - inside == set(), "a reason without its import"
 

@@ -10,7 +10,7 @@ import pytest
 
 from candidates.contract import decode_bundle, encode_pretty
 from candidates.decide import Policy, decide
-from candidates.explain_command import View, explain_saved, lines_of
+from candidates.explain_command import View, lines_of, read_record
 from candidates.replay import recollected
 from candidates.saved import parse_saved, save_bundle
 from collectors.errors import InvalidInput
@@ -163,9 +163,9 @@ def test_flags_that_have_no_say_are_refused() -> None:
     with pytest.raises(InvalidInput, match="--max-candidates cannot change what the file says: it holds no facts"):
         read(STATE, **{"--max-candidates": 3})
     with pytest.raises(InvalidInput, match="--remote cannot go with --bundle: what is known stands in the file"):
-        explain_saved("-", io.BytesIO(BUNDLE), {"--remote": "origin", "--issue": None}, View())
+        read_record("-", io.BytesIO(BUNDLE), {"--remote": "origin", "--issue": None}, View())
     with pytest.raises(InvalidInput, match="--json cannot go with --bundle"):
-        explain_saved("-", io.BytesIO(BUNDLE), {}, View(as_json=True))
+        read_record("-", io.BytesIO(BUNDLE), {}, View(as_json=True))
 
 
 def test_views_that_cannot_be_had_at_once() -> None:
