@@ -9,9 +9,9 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
 from candidates.cache_notes import cache_notes
@@ -70,8 +70,7 @@ PrepareIssue = Callable[[str | None, str | None], ReadIssue]
 """Given the repository's owner/name and its host: how to read the issue."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """What to collect: where, from which remote, for which issue, by when.
 
     `remote_reason`: why that one, where it was not asked for. `issue`: one that is at hand already; `prepare_issue`:
@@ -96,8 +95,7 @@ class Request:
     """Whether somebody set the time to live for this run: then the memory's own does not count."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Collected:
+class Collected(Struct, frozen=True, kw_only=True):
     """The last pass: the bundle, its ranking, what the rules make of it, and what became of each source.
 
     `view`: what the ranking read of the facts' refs.
@@ -116,8 +114,7 @@ class Collected:
     asks_on_issue: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True, kw_only=True):
     """What was learnt once, before the passes. `default` None: the remote was not asked for its default branch."""
 
     checkout: Checkout
@@ -131,8 +128,7 @@ class _Asked:
     milliseconds: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Located:
+class Located(Struct, frozen=True, kw_only=True):
     """Which repository, which of its remotes, and the name that both give: owner/name, else the folder's."""
 
     checkout: Checkout
@@ -163,7 +159,7 @@ def collect(request: Request) -> Collected:
     log: list[str] = []
     seen = _look(request, asked, local, log)
     if _default_may_matter(asked, seen):
-        asked = replace(asked, default=_ask_default(request, asked, deadline))
+        asked = altered(asked, default=_ask_default(request, asked, deadline))
         seen = _look(request, asked, local, log)
     looked = False
     for _ in range(_MOST_FETCHES):
@@ -183,7 +179,7 @@ def collect(request: Request) -> Collected:
         if failure is not None and not lines:
             break
     log += _cache_notes(asked, local)
-    return replace(seen, log=tuple(dict.fromkeys(log)))
+    return altered(seen, log=tuple(dict.fromkeys(log)))
 
 
 def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
@@ -191,7 +187,7 @@ def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
     git, here = request.git, locate(request.git, request.remote)
     choice, name, host = here.choice, here.name, here.host
     if choice is not None and request.remote_reason is not None:
-        choice = replace(choice, reason=request.remote_reason)
+        choice = altered(choice, reason=request.remote_reason)
     store = preferences_path(git.environ)
     key = request.project_key or name
     # The expired ones too: the resolver passes them over, and says so.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from candidates.collect import Collected
 from candidates.explain import Line, explain
@@ -15,8 +16,7 @@ from candidates.whys import why, why_not
 from collectors.errors import InvalidInput
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class View:
+class View(Struct, frozen=True, kw_only=True):
     """What is asked: everything, why a branch is where it is, or why it is not the answer; and how it is written."""
 
     why: str | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.ask_on_issue import ask_on_issue
@@ -32,8 +32,7 @@ _GRAVEST = (ExitCode.REMOTE_SILENT, ExitCode.SOURCE_FAILED, ExitCode.ASK, ExitCo
 _AT_ONCE = 8
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """Everything that one repository's run is made of."""
 
     git: Git
@@ -111,7 +110,7 @@ def advance(run: Run) -> tuple[Run, str | None]:
         reason = (
             f"of {len(names)} that nothing tells apart the one configured first: guided, and the branch is asked for"
         )
-        return replace(run, request=replace(run.request, remote=name, remote_reason=reason)), name
+        return altered(run, request=altered(run.request, remote=name, remote_reason=reason)), name
     return run, None
 
 
@@ -195,11 +194,11 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
     """
     wanted = [s for s in siblings if s.present and not s.read_only]
     return [
-        replace(
+        altered(
             main,
             git=main.git.at(Path(s.path)),
             top=Path(s.path),
-            request=replace(
+            request=altered(
                 main.request,
                 git=main.git.at(Path(s.path)),
                 remote=None,
@@ -207,7 +206,7 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
                 project_key=None,
                 base=None,
             ),
-            policy=replace(main.policy, base=None),
+            policy=altered(main.policy, base=None),
         )
         for s in wanted
     ]

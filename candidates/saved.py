@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from candidates.agent_state import BRANCH, EVIDENCE, NULLABLE, SOURCE
 from candidates.collect import Collected
@@ -46,8 +45,7 @@ _UNKNOWN: dict[Kind, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True, kw_only=True):
     """One run's outcome, from whatever it was read.
 
     `collected`: the facts and all that follows from them, None where the record has none. `question`: why there is no

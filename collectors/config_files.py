@@ -13,9 +13,10 @@ import os
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from collectors.config_keys import KEYS, REPOSITORY_MAY_SET, Held, Key, Origin, from_value, nearest
 from collectors.errors import InvalidInput
@@ -38,8 +39,7 @@ _OPENING: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileText:
+class FileText(Struct, frozen=True, kw_only=True):
     """What a file holds, and whether others than its owner may read it."""
 
     data: bytes

@@ -6,8 +6,9 @@ git is run through `collectors.process`; every parser is pure. Nothing here rank
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from collectors.errors import InvalidInput, SetupError
 from collectors.git_failures import failure_of, relevant_line
@@ -29,8 +30,7 @@ _PEELED: Final = "^{}"
 # --- which remote ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemoteChoice:
+class RemoteChoice(Struct, frozen=True, kw_only=True):
     """The remote that holds the lines, and the ground on which it was chosen; the URL is redacted."""
 
     name: str
@@ -38,8 +38,7 @@ class RemoteChoice:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemoteQuestion:
+class RemoteQuestion(Struct, frozen=True, kw_only=True):
     """Several remotes could be meant and nothing tells which: a person must choose."""
 
     names: tuple[str, ...]
@@ -120,16 +119,14 @@ _REMOTE_RULES: Final[tuple[_RemoteRule, ...]] = (
 # --- what is in this clone ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Elsewhere:
+class Elsewhere(Struct, frozen=True, kw_only=True):
     """The remote-tracking ref of a branch that lies elsewhere than at `refs/remotes/REMOTE/BRANCH`."""
 
     refname: Refname
     tip: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LocalRefs:
+class LocalRefs(Struct, frozen=True, kw_only=True):
     """What this clone holds: local heads, remote-tracking refs and tags, each by its short name.
 
     Of the remote it is a cache: what it lacks proves nothing, least of all where `covers_all` is False.
@@ -256,8 +253,7 @@ def _text(ran: Ran) -> str:
 # --- what the remote says ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemoteAnswer:
+class RemoteAnswer(Struct, frozen=True, kw_only=True):
     """All branches and tags that the remote advertised (none: it is empty), tags peeled, by short name."""
 
     branches: Mapping[str, str]
@@ -265,8 +261,7 @@ class RemoteAnswer:
     milliseconds: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DefaultAnswer:
+class DefaultAnswer(Struct, frozen=True, kw_only=True):
     """The branch that the remote's HEAD names; None where HEAD is detached, unborn or not told."""
 
     branch: str | None

@@ -5,8 +5,9 @@ A refname is never split at its first or last slash: remotes and branches both h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ranking.names import HEADS, REMOTES, remote_tracking
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Refspec:
+class Refspec(Struct, frozen=True, kw_only=True):
     """One fetch refspec, its `+` dropped; a negative one, or one that stores nothing, has no destination."""
 
     source: str

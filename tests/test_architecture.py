@@ -48,8 +48,8 @@ PARTS_OF_AN_OWNER = {
 # What ranking may take from outside (facts in, ranking out: no file, clock, environment or randomness).
 RANKING_MAY_USE = frozenset(
     """
-    __future__ bisect collections collections.abc dataclasses datetime enum fnmatch functools heapq itertools
-    math msgspec operator packaging packaging.version re string types typing unicodedata
+    __future__ bisect collections collections.abc datetime enum fnmatch functools heapq itertools
+    math msgspec msgspec.structs operator packaging packaging.version re string types typing unicodedata
     """.split()
 )
 
@@ -69,9 +69,10 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
-    ("candidates.issue_sources", "collectors.jira_issue"): "90 ms that only a Jira issue pays",
-    ("candidates.issue_sources", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
-    ("candidates.issue_sources", "collectors.github_comment"): "likewise",
+    ("candidates.issue_sources", "candidates.trackers"): "only where the issue stands in one",
+    ("candidates.trackers", "collectors.jira_issue"): "90 ms that only a Jira issue pays",
+    ("candidates.trackers", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
+    ("candidates.trackers", "collectors.github_comment"): "likewise",
     ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
     ("collectors.preferences", "platformdirs"): "13 ms that only a run without the variable pays",
 }

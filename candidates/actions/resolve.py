@@ -6,9 +6,11 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from candidates.actions.wiring import advanced, asking_for_the_remote, git_at, keeping, now, warn
 from candidates.ask_on_issue import waits
@@ -32,8 +34,7 @@ _Settled = tuple[Decision | Decisions, list[Run], ExitCode, Facts | None]
 """The answer, the runs that it took, the exit code; and the facts that confirm what a person answered, if one did."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """What `resolve` was called with; `flags` are those that are configuration."""
 
     paths: tuple[Path, ...]
@@ -79,7 +80,7 @@ def resolve(asked: Asked) -> ExitCode:
             )
         runs = [prepare(git_at(path), flags, asked.given, moment, base=base) for path in asked.paths]
         runs = [keeping(one, asked.save_bundle) for one in runs]
-        runs = [replace(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
+        runs = [altered(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
         warn(runs)
         settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
         answer, runs, code, to_keep = settle_all(runs, presentation, siblings=asked.siblings)
@@ -126,8 +127,8 @@ def _in_factory(stack: ExitStack, asked: Asked) -> Factory | None:
 
 def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy:
     """The run's policy with how its questions are put; in factory mode a tie is held, and nothing is posted."""
-    policy = replace(run.policy, asking=presentation.asking)
-    return replace(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
+    policy = altered(run.policy, asking=presentation.asking)
+    return altered(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
 
 
 def _decide(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:

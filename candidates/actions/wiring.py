@@ -6,9 +6,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec.structs import replace as altered
 
 from candidates.collect import RemoteUndecided
 from candidates.decide import undecided_remote
@@ -65,7 +66,7 @@ def keeping(run: Run, file: Path | None) -> Run:
         return run
     from candidates.saved import save_bundle  # noqa: PLC0415 - only where a bundle is saved
 
-    return replace(run, keep=lambda facts: save_bundle(file, facts))
+    return altered(run, keep=lambda facts: save_bundle(file, facts))
 
 
 def advanced(run: Run) -> Run:
