@@ -82,6 +82,8 @@ class Request(Struct, frozen=True, kw_only=True):
     git: Git
     now: datetime
     seconds: float
+    checkout: Checkout | None = None
+    """The repository at git's folder, where it was opened already."""
     remote: str | None = None
     remote_reason: str | None = None
     issue: Issue | None = None
@@ -142,9 +144,9 @@ class Located(Struct, frozen=True, kw_only=True):
         return host_of(self.choice.url or "") if self.choice else None
 
 
-def locate(git: Git, remote: str | None) -> Located:
-    """Open the repository and choose the remote. SetupError; RemoteUndecided where a person must say which."""
-    checkout, config = open_repository(git), read_config(git)
+def locate(git: Git, remote: str | None, checkout: Checkout | None = None) -> Located:
+    """Open the repository, unless it is, and choose the remote. SetupError; RemoteUndecided where a person must."""
+    checkout, config = checkout or open_repository(git), read_config(git)
     choice = choose_remote(config, remote)
     if isinstance(choice, RemoteQuestion):
         raise RemoteUndecided(_folder_name(checkout), choice)
@@ -184,7 +186,7 @@ def collect(request: Request) -> Collected:
 
 def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
     """Ask the remote and the tracker, side by side, while this clone is read."""
-    git, here = request.git, locate(request.git, request.remote)
+    git, here = request.git, locate(request.git, request.remote, request.checkout)
     choice, name, host = here.choice, here.name, here.host
     if choice is not None and request.remote_reason is not None:
         choice = altered(choice, reason=request.remote_reason)

@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from candidates.collect import Located, RemoteUndecided, locate
 from candidates.exit_codes import ExitCode
-from candidates.issue_sources import on_github
-from candidates.trackers import github_site
+from candidates.trackers import github_site, on_github
 from collectors.configuration import Configuration, read_configuration
 from collectors.errors import EvidenceError, InvalidInput, SetupError, SourceError
 from collectors.github_comment import who_am_i as github_identity

@@ -59,7 +59,8 @@ def prepare(
     attended: bool | None = None,
 ) -> Run:
     """Read the configuration for one repository. SetupError, InvalidInput as they come."""
-    top = open_repository(git).top
+    checkout = open_repository(git)
+    top = checkout.top
     asked = flags.get("--remote")
     if isinstance(asked, str) and fault_of(asked):
         # What can be no remote's name is none of this repository's remotes; as wrong here as any other name.
@@ -75,6 +76,7 @@ def prepare(
     )
     request = Request(
         git=git,
+        checkout=checkout,
         now=now,
         seconds=configuration.timeout,
         remote=configuration.remote,
@@ -101,7 +103,7 @@ def advance(run: Run) -> tuple[Run, str | None]:
     if run.policy.autonomy != "guided" or run.policy.base is not None:
         return run, None
     try:
-        locate(run.git, run.request.remote)
+        locate(run.git, run.request.remote, run.request.checkout)
     except RemoteUndecided as fault:
         names = fault.question.names
         # Most often the one that was cloned from; the first by name would be anybody's.
@@ -201,6 +203,7 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
             request=altered(
                 main.request,
                 git=main.git.at(Path(s.path)),
+                checkout=None,
                 remote=None,
                 remote_reason=None,
                 project_key=None,

@@ -1,4 +1,4 @@
-"""An issue read from Jira or GitHub, and how it is asked on there.
+"""The issue that `--issue` names, read from a file, Jira or GitHub, and how it is asked on there.
 
 The client libraries are loaded here alone, each by the path that needs it.
 """
@@ -7,16 +7,86 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace as altered
 
 from candidates.contract import Source, SourceName
-from candidates.issue_sources import IssueAnswer, with_versions
+from candidates.issue_sources import IssueAnswer, ReadIssue
 from collectors.configuration import Configuration
 from collectors.errors import SetupError
 from collectors.github_site import GitHubSite, find_site, gh_of
-from collectors.issue_reference import GitHubReference, JiraReference
+from collectors.issue_file import read_issue
+from collectors.issue_reference import (
+    PUBLIC_HOST,
+    FileReference,
+    GitHubReference,
+    JiraReference,
+    parse_reference,
+)
 from collectors.jira_site import JiraSite
 from collectors.process import Deadline, Git
+from collectors.remote_url import remote_type
 from ranking.facts import Issue, IssueVersion
+
+# github.com's ssh on the port of https.
+_SSH_HOST = "ssh.github.com"
+
+
+def prepare_reference(
+    text: str,
+    stdin: BinaryIO | None,
+    named: tuple[IssueVersion, ...],
+    git: Git,
+    configuration: Configuration,
+    *,
+    repository: str | None,
+    host: str | None,
+) -> ReadIssue:
+    """How the issue of this reference is read, with the versions that were named beside it.
+
+    InvalidInput for what is no reference, and for a file that is not right; SetupError where Jira is named and
+    none is configured.
+    """
+    here = on_github(repository, host, git, configuration)
+    reference = parse_reference(text, *here)
+    match reference:
+        case FileReference(path=path):
+            if stdin is None:
+                raise SetupError("standard input is not at hand", code="no-standard-input")
+            ready = with_versions(read_issue(path, stdin), named)
+            return lambda _: IssueAnswer(issue=ready)
+        case JiraReference():
+            site = jira_site(reference, configuration)
+            return lambda deadline: read_jira(site, reference.key, named, deadline)
+        case GitHubReference():
+            own = here[0] if here[1] == reference.host else None
+            return lambda deadline: read_github(reference, git, configuration, named, deadline, own=own)
+
+
+def on_github(
+    repository: str | None, host: str | None, git: Git, configuration: Configuration
+) -> tuple[str, str] | tuple[None, None]:
+    """A repository and its host where that is a GitHub: by its name, or because the user says so; else neither.
+
+    Otherwise `#12` in a clone from anywhere would be read from github.com, with its token.
+    """
+    if repository is None or host is None:
+        return None, None
+    runner = urlsplit(git.environ.get("GITHUB_SERVER_URL", "")).netloc
+    for said in (configuration.github.host, git.environ.get("GH_HOST"), runner):
+        # A remote's URL may have ssh's port; the site's own stands in what the user said.
+        if said and said.lower().partition(":")[0] == host:
+            return repository, said.lower()
+    if remote_type(f"https://{host}/") != "github":
+        return None, None
+    return repository, PUBLIC_HOST if host == _SSH_HOST else host
+
+
+def with_versions(issue: Issue, named: tuple[IssueVersion, ...]) -> Issue:
+    """The issue with the versions that were named beside it."""
+    return altered(issue, versions=(*issue.versions, *named)) if named else issue
 
 
 def jira_site(reference: JiraReference, configuration: Configuration) -> JiraSite:

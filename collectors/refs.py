@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from collectors.errors import InvalidInput, SetupError
-from collectors.git_failures import failure_of, relevant_line
 from collectors.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from collectors.remote_url import host_of, redact, rewritten
 from ranking.facts import Branch, Failure, RefListing, Tag
@@ -239,6 +238,8 @@ def _read_tags(git: Git) -> dict[str, str | None]:
 def _listed(git: Git, *arguments: str) -> str:
     ran = git.run(*arguments)
     if ran.code != 0:
+        from collectors.git_failures import relevant_line  # noqa: PLC0415 - its patterns serve a failure alone
+
         said = "no answer in time" if ran.timed_out else relevant_line(ran.stderr)
         message = f"git cannot list the refs: {said}"
         raise SetupError(message, code="refs-unreadable", hint="git fsck --connectivity-only")
@@ -295,7 +296,13 @@ def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None
         ran = git.run("ls-remote", *question, deadline=deadline, packets=True)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
             return Failure(kind="protocol", detail="the answer is empty, and not in git's protocol", host=host)
-    return ran if ran.code == 0 else failure_of(ran, host)
+    return ran if ran.code == 0 else _failure(ran, host)
+
+
+def _failure(ran: Ran, host: str | None) -> Failure:
+    from collectors.git_failures import failure_of  # noqa: PLC0415 - its patterns serve a failure alone
+
+    return failure_of(ran, host)
 
 
 # So GIT_TRACE_PACKET marks what was received.
@@ -375,7 +382,7 @@ def fetch_branches(
     refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
     arguments = ("fetch", *_EXACT_FETCH, "--", remote, *refspecs)
     ran = git.run(*_QUIET_CONFIG, *arguments, deadline=deadline)
-    return None if ran.code == 0 else failure_of(ran, host)
+    return None if ran.code == 0 else _failure(ran, host)
 
 
 # --- the listing ---

@@ -33,7 +33,7 @@ OWNERS = {
     "fcntl": "collectors.store_file",
     "termios": "candidates.menu",
     "tty": "candidates.menu",
-    "platformdirs": "collectors.preferences",
+    "platformdirs": "collectors.user_folders",
     "jsonschema": None,  # the tests check with it; the program decodes with msgspec
     "subprocess": "collectors.process",
 }
@@ -69,12 +69,15 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
-    ("candidates.issue_sources", "candidates.trackers"): "only where the issue stands in one",
+    ("candidates.issue_sources", "candidates.trackers"): "only where an issue is named",
     ("candidates.trackers", "collectors.jira_issue"): "90 ms that only a Jira issue pays",
     ("candidates.trackers", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
     ("candidates.trackers", "collectors.github_comment"): "likewise",
+    ("collectors.refs", "collectors.git_failures"): "its patterns serve a failure alone",
+    ("collectors.backtest_store", "hashlib"): "6 ms that only a kept backtest pays",
+    ("collectors.config_files", "tomllib"): "only where there is a file",
     ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
-    ("collectors.preferences", "platformdirs"): "13 ms that only a run without the variable pays",
+    ("collectors.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
 }
 
 MEMOS_OF_PURE_PARSERS = {
