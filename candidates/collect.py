@@ -22,11 +22,11 @@ from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
 from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage
+from collectors.local_refs import LocalRefs, list_local_refs, without_aliases
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Deadline, Git
 from collectors.refs import (
     DefaultAnswer,
-    LocalRefs,
     RemoteAnswer,
     RemoteChoice,
     RemoteQuestion,
@@ -35,7 +35,6 @@ from collectors.refs import (
     build_listing,
     choose_remote,
     fetch_branches,
-    read_local_refs,
 )
 from collectors.remote_url import host_of, owner_and_name, remote_type
 from collectors.repository import Checkout, Config, open_repository, read_config
@@ -208,13 +207,14 @@ def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
                 if at_once:
                     head = pool.submit(ask_default_branch, git, choice.name, deadline, host=host)
             issue = pool.submit(read_issue, deadline)
-            local = read_local_refs(git, choice.name if choice else None, here.config)
+            local = list_local_refs(git, choice.name if choice else None, here.config)
             answer, default = heads.result() if heads else None, head.result() if head else None
             took = round((time.monotonic() - began) * 1000) if heads else 0
             told = issue.result()
         except BaseException:
             deadline.cancel()
             raise
+    local = without_aliases(git, choice.name if choice else None, local, _listed_by(answer))
     asked = _Asked(
         checkout=here.checkout,
         config=here.config,
@@ -271,7 +271,12 @@ def _cache_notes(asked: _Asked, local: LocalRefs) -> list[str]:
 
 
 def _read_local(request: Request, asked: _Asked) -> LocalRefs:
-    return read_local_refs(request.git, asked.choice.name if asked.choice else None, asked.config)
+    git, remote = request.git, asked.choice.name if asked.choice else None
+    return without_aliases(git, remote, list_local_refs(git, remote, asked.config), _listed_by(asked.answer))
+
+
+def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
+    return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
 def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline) -> Failure | None:

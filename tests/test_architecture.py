@@ -74,6 +74,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.trackers", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
     ("candidates.trackers", "collectors.github_comment"): "likewise",
     ("collectors.refs", "collectors.git_failures"): "its patterns serve a failure alone",
+    ("collectors.local_refs", "collectors.git_failures"): "likewise",
     ("collectors.backtest_store", "hashlib"): "6 ms that only a kept backtest pays",
     ("collectors.config_files", "tomllib"): "only where there is a file",
     ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
