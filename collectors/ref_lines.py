@@ -36,7 +36,9 @@ def parse_ref_lines(text: str, separator: str) -> RefColumns:
     """Lines of object id and refname. SetupError for anything else; no refname holds a blank, a tab or a newline."""
     if not text:
         return RefColumns([], [])
-    fields = text.removesuffix("\n").replace(separator, "\n").split("\n")
+    fields = text.replace(separator, "\n").split("\n")
+    if not fields[-1]:
+        fields.pop()
     oids, refnames = fields[::2], fields[1::2]
     if len(oids) != len(refnames) or not _OID_LENGTHS.issuperset(map(len, oids)):
         raise SetupError("git listed refs in an unknown form", code="unexpected-git-output")
