@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -274,37 +271,3 @@ def test_only_pure_parsers_remember_their_answers() -> None:
 )
 def test_the_look_for_state_finds_it(source: str, found: list[str]) -> None:
     assert [what for _, what in state(ast.parse(source))] == found
-
-
-# --- what is loaded for the commonest call ---
-
-HEAVY = frozenset("pygit2 jira github requests rich typer click platformdirs".split())
-BUNDLE = (
-    b'{"schema": "base-branch/bundle@1", "now": "2026-11-30T09:00:00Z", "repository": {"name": "acme/app"}, '
-    b'"refs": {"provenance": "remote", "complete": true, "branches": [{"name": "main"}]}}\n'
-)
-
-
-def loaded_by(*arguments: str) -> set[str]:
-    """Top-level names that the installed command loads, as `-X importtime` tells."""
-    script = Path(sys.executable).with_name("base-branch")
-    ran = subprocess.run(
-        [sys.executable, "-X", "importtime", script, *arguments],
-        input=BUNDLE,
-        capture_output=True,
-        env=dict(os.environ) | {"PYTHONPATH": str(ROOT)},
-        check=True,
-    )
-    lines = (line for line in ran.stderr.decode().splitlines() if line.startswith("import time:"))
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
-
-
-@pytest.mark.parametrize("options", [(), ("--ndjson",)])
-def test_rank_loads_nothing_heavy(options: tuple[str, ...]) -> None:
-    names = loaded_by("rank", *options)
-    assert "ranking" in names
-    assert names & HEAVY == set()
-
-
-def test_the_measure_sees_what_is_loaded() -> None:
-    assert {"typer", "candidates"} <= loaded_by("--version")
