@@ -324,6 +324,7 @@ def explain_command(
     why: cli_options.WhyOption = None,
     why_not: cli_options.WhyNotOption = None,
     bundle: cli_options.SavedOption = None,
+    html: cli_options.HtmlOption = None,
     *,
     markdown: cli_options.MarkdownFlag = False,
     mermaid: cli_options.MermaidFlag = False,
@@ -334,9 +335,15 @@ def explain_command(
     Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints. With --bundle no
     repository is looked at, and what the file cannot tell is said.
     """
-    from candidates.explain_command import View, explain_saved, lines_of, text_of  # noqa: PLC0415 - only here
+    from candidates.explain_command import (  # noqa: PLC0415 - only here
+        View,
+        explain_saved,
+        lines_of,
+        text_of,
+        write_page,
+    )
 
-    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, as_json=as_json)
+    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)
     flags = _looking(remote, project_key, timeout) | {
         "--derive-floor": derive_floor,
         "--default-order": default_order,
@@ -359,7 +366,10 @@ def explain_command(
         if as_json:
             print_record(decide(found, run.policy)[0])
             return
-    if markdown or mermaid:
+    if html is not None:
+        write_page(found, html)
+        notice(f"the page is {html}")
+    elif markdown or mermaid:
         print_bytes(text_of(found, view))
     else:
         show(lines_of(found, view))
