@@ -23,7 +23,7 @@ _LEAD = 24
 _NARROWEST, _WIDEST = 989, 2_600
 _MARK_APART = 24
 _YEAR, _YEAR_APART = 365.25, 160
-_TICK_APART = 76
+_TICK_APART, _NOW_APART = 76, 82
 _CHARACTER = 6.1  # of the monospaced type that labels are set in, with some room
 _FLAG_CHARACTER = 6.8
 _LONGEST_LABEL = 22
@@ -83,7 +83,8 @@ viewBox="0 0 {frame.width:g} {frame.height}">
 def _frame(timeline: Timeline) -> _Frame:
     marks = [mark for group in (*(lane.marks for lane in timeline.lanes), timeline.lost) for mark in group]
     densest = max((len(lane.marks) for lane in timeline.lanes), default=0)
-    flags = max((len(_flag_text(lane)) for lane in timeline.lanes if lane.wanted), default=0)
+    wanted = [lane.wanted for lane in timeline.lanes if lane.wanted] + [timeline.lost_wanted]
+    flags = max(len(_flag_text(versions)) for versions in wanted)
     room = flags * _FLAG_CHARACTER + 34 if flags else 20
     right = max(_NARROWEST - room, min(_LEFT + densest * _MARK_APART, _WIDEST))
     rows = len(timeline.lanes) + bool(timeline.lost)
@@ -125,6 +126,7 @@ def _drawing(timeline: Timeline, frame: _Frame, answer: str | None) -> Iterator[
     if timeline.lost:
         yield '<g class="lane lost">'
         yield from _marks(timeline.lost, _middle(frame.rows - 1), frame)
+        yield from _flag(timeline.lost_wanted, _middle(frame.rows - 1), frame)
         yield "</g>"
 
 
@@ -137,7 +139,7 @@ def _grid(timeline: Timeline, frame: _Frame) -> Iterator[str]:
     now = frame.axis.at(timeline.now)
     for x, written in frame.axis.ticks(_TICK_APART):
         yield f'<path class="grid" d="M{x:g} {EDGE - 4}V{frame.bottom + 4}"/>'
-        if abs(x - now) > _TICK_APART / 2:
+        if x < now - _NOW_APART:
             yield f'<text class="tick mid" x="{x:g}" y="{EDGE - 9}">{written}</text>'
             yield f'<text class="tick mid" x="{x:g}" y="{frame.bottom + 17}">{written}</text>'
     yield f'<path class="now" d="M{now:g} {EDGE - 4}V{frame.bottom + 4}"/>'
@@ -168,8 +170,7 @@ def _lane(lane: Lane, y: int, frame: _Frame) -> Iterator[str]:
         said = f"last commit of {text(lane.name)}: {lane.last:%Y-%m-%d}"
         yield f'<rect class="last" x="{last - 1.5:g}" y="{y - 6}" width="3" height="12"><title>{said}</title></rect>'
     yield from _marks(lane.marks, y, frame)
-    if lane.wanted:
-        yield from _flag(lane, y, frame)
+    yield from _flag(lane.wanted, y, frame)
 
 
 def _marks(marks: Sequence[Mark], y: int, frame: _Frame) -> Iterator[str]:
@@ -194,18 +195,19 @@ def _labels(marks: Sequence[Mark], frame: _Frame) -> Iterator[tuple[float, str]]
             yield x, text(_short(mark.name, _LONGEST_LABEL))
 
 
-def _flag(lane: Lane, y: int, frame: _Frame) -> Iterator[str]:
+def _flag(wanted: Sequence[str], y: int, frame: _Frame) -> Iterator[str]:
     """The issue's versions at the right end of the lane that takes them: an arrow with their names."""
-    written = _flag_text(lane)
+    if not wanted:
+        return
+    written = _flag_text(wanted)
     begin, end = frame.right + 7, frame.right + 22 + len(written) * _FLAG_CHARACTER
-    said = f"the issue's version: {text(', '.join(lane.wanted))}"
-    yield f'<g class="flag"><title>{said}</title>'
+    yield f'<g class="flag"><title>the issue\'s version: {text(", ".join(wanted))}</title>'
     yield f'<path d="M{begin:g} {y}l8 -9H{end:g}v18H{begin + 8:g}z"/>'
     yield f'<text x="{begin + 11:g}" y="{y + 4}">{text(written)}</text></g>'
 
 
-def _flag_text(lane: Lane) -> str:
-    return _short(", ".join(lane.wanted), _LONGEST_FLAG)
+def _flag_text(wanted: Sequence[str]) -> str:
+    return _short(", ".join(wanted), _LONGEST_FLAG)
 
 
 def _short(name: str, most: int) -> str:
@@ -225,7 +227,7 @@ _SIGNS = {
     "release": (f'<g class="lane">{_DOT.format(15)}</g>', "release tag"),
     "early": ('<g class="lane"><circle class="early" cx="15" cy="8" r="2.7"/></g>', "pre-release"),
     "last": ('<g class="lane"><rect class="last" x="13.5" y="2" width="3" height="12"/></g>', "last commit"),
-    "flag": ('<g class="flag"><path d="M1 8l8 -7H29v14H9z"/></g>', "the issue's version, on the lane that takes it"),
+    "flag": ('<g class="flag"><path d="M1 8l8 -7H29v14H9z"/></g>', "the issue's version, on the lane of its line"),
     "answer": (
         '<rect class="band" width="30" height="16"/><g class="lane answer"><path class="own" d="M0 8H30"/></g>',
         "the branch that is taken",
@@ -273,7 +275,7 @@ def _legend(timeline: Timeline, answer: str | None) -> str:
         "last": timeline.dated and any(lane.last for lane in lanes),
         "before": any(lane.marks or lane.last for lane in lanes),
         "link": any(lane.shared for lane in lanes),
-        "flag": any(lane.wanted for lane in lanes),
+        "flag": any(lane.wanted for lane in lanes) or bool(timeline.lost_wanted),
         "answer": answer in {lane.name for lane in lanes},
     }
     items = "".join(

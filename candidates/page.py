@@ -198,8 +198,11 @@ def _carried(facts: Facts | None, names: Sequence[str]) -> dict[str, str]:
     if facts is None:
         return {}
     repo = read_view(facts).repo
+    made = {tag.name: tag.created_at.timestamp() if tag.created_at else float("-inf") for tag in facts.refs.tags}
+    placed = [(made[release.name], place, release) for place, release in enumerate(repo.lineage.all_releases())]
     tags: dict[str, list[str]] = {name: [] for name in names}
-    for release in reversed(repo.lineage.all_releases()):
+    # The newest first: by day where that is known, else by version.
+    for _, _, release in sorted(placed, key=lambda p: p[:2], reverse=True):
         for branch in release.branches or ():
             if branch in tags:
                 tags[branch].append(release.name)

@@ -143,6 +143,7 @@ figure + .list { margin-top: 12px; font-size: 14px; }
   .candidates { min-width: 0; } .candidates thead { display: none; }
   .candidates tr { display: grid; grid-template-columns: 40px 1fr max-content; }
   .candidates td:nth-child(n + 4) { grid-column: 1 / 4; padding-top: 0; }
+  .candidates td.carries { width: auto; }
   .candidates .day::before { content: "last commit "; color: var(--soft); }
   .rows { grid-template-columns: 1fr; gap: 0; } .rows dd { margin-bottom: 8px; }
 }

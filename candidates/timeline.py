@@ -16,7 +16,7 @@ from ranking.match import match
 from ranking.names import shown
 from ranking.order import newest_first
 from ranking.rank import View, read_asked
-from ranking.targets import Target, read_targets
+from ranking.targets import read_targets
 from ranking.versions import Version
 
 _MOST_LANES = 120
@@ -60,10 +60,14 @@ class Lane:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timeline:
-    """Lanes, newest version first; `lost`: releases on no listed branch; `dated`: whether places are moments."""
+    """Lanes, newest version first; `lost`: releases on no listed branch; `dated`: whether places are moments.
+
+    `lost_wanted`: versions of the issue whose line is among the lost.
+    """
 
     lanes: tuple[Lane, ...]
     lost: tuple[Mark, ...]
+    lost_wanted: tuple[str, ...]
     now: datetime
     dated: bool
     notes: tuple[str, ...]
@@ -98,7 +102,14 @@ def read_timeline(collected: Collected) -> Timeline:
         more = len(order) - len(lanes)
         notes.append(f"{more} more branches are not drawn: these are the {len(lanes)} nearest to the answer")
     lost = tuple(m for m in homes.get(None, ()) if m.name in kept)
-    return Timeline(lanes=found, lost=lost, now=facts.now, dated=dated, notes=tuple(notes))
+    return Timeline(
+        lanes=found,
+        lost=lost,
+        lost_wanted=wanted.get(None, ()) if lost else (),
+        now=facts.now,
+        dated=dated,
+        notes=tuple(notes),
+    )
 
 
 # --- which lanes ---
@@ -121,9 +132,7 @@ def _order(collected: Collected, view: View) -> dict[str, int]:
     return {name: i for i, name in enumerate(dict.fromkeys(n for n in names if n is not None))}
 
 
-def _nearest(
-    order: Mapping[str, int], view: View, collected: Collected, wanted: Mapping[str, tuple[str, ...]]
-) -> list[str]:
+def _nearest(order: Mapping[str, int], view: View, collected: Collected, wanted: Iterable[str | None]) -> list[str]:
     """The lanes that are drawn, in their order: the answer, what comes into question, then their neighbours."""
     names = list(order)
     if len(names) <= _MOST_LANES:
@@ -216,24 +225,23 @@ def _before_own(shared: Sequence[Shared], own: Sequence[Mark]) -> Shared | None:
 # --- the issue's versions ---
 
 
-def _wanted(facts: Facts, view: View) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Which branch takes which of the issue's versions; and in words those that none takes."""
+def _wanted(facts: Facts, view: View) -> tuple[dict[str | None, tuple[str, ...]], list[str]]:
+    """Which branch takes which of the issue's versions, under None those of a lost line; and why one has no taker."""
     targets = read_targets(facts.issue, facts.repository.name)
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    found: defaultdict[str | None, list[str]] = defaultdict(list)
     notes = []
     for target in targets.own or targets.inherited:
-        taken, why = _takers(target, view)
-        for name in taken:
+        placed = match(target.reading, view.repo)
+        takers: list[str | None] = list(placed.winners)
+        if placed.outcome in ("trunk", "not-cut") and view.listed.development is not None:
+            takers.append(view.listed.development)
+        if placed.outcome == "lost":
+            takers.append(None)
+        for name in takers:
             found[name].append(shown(target.label))
-        if why:
-            notes.append(f"{target}: {why}")
+        if placed.why:
+            notes.append(f"{target}: {placed.why}")
     return {name: tuple(dict.fromkeys(labels)) for name, labels in found.items()}, notes
-
-
-def _takers(target: Target, view: View) -> tuple[list[str], str]:
-    found = match(target.reading, view.repo)
-    waits = found.outcome in ("trunk", "not-cut") and view.listed.development is not None
-    return [*found.winners, *([view.listed.development] if waits and view.listed.development else [])], found.why
 
 
 # --- what is not known ---
