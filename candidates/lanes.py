@@ -23,6 +23,7 @@ _LEAD = 24
 _NARROWEST, _WIDEST = 989, 2_600
 _MARK_APART = 24
 _YEAR, _YEAR_APART = 365.25, 160
+_IN_VIEW = 900
 _TICK_APART, _NOW_APART = 76, 82
 _CHARACTER = 6.1  # of the monospaced type that labels are set in, with some room
 _FLAG_CHARACTER = 6.8
@@ -170,7 +171,20 @@ def _lane(lane: Lane, y: int, frame: _Frame) -> Iterator[str]:
         said = f"last commit of {text(lane.name)}: {lane.last:%Y-%m-%d}"
         yield f'<rect class="last" x="{last - 1.5:g}" y="{y - 6}" width="3" height="12"><title>{said}</title></rect>'
     yield from _marks(lane.marks, y, frame)
+    yield from _hint(lane, max(points, default=None), y, frame)
     yield from _flag(lane.wanted, y, frame)
+
+
+def _hint(lane: Lane, newest: float | None, y: int, frame: _Frame) -> Iterator[str]:
+    """At the right end, which is seen first: the day of a newest sign far to the left, or that there is none."""
+    moments = [moment for moment in (lane.last, *(mark.at for mark in lane.marks[-1:])) if moment is not None]
+    if newest is None:
+        said = "no date known" if frame.axis is not None else "no release known"
+    elif moments and newest < frame.right - _IN_VIEW:
+        said = f"← {max(moments):%Y-%m-%d}"
+    else:
+        return
+    yield f'<text class="tick end" x="{frame.right - 8:g}" y="{y + 4}">{said}</text>'
 
 
 def _marks(marks: Sequence[Mark], y: int, frame: _Frame) -> Iterator[str]:
@@ -189,7 +203,7 @@ def _labels(marks: Sequence[Mark], frame: _Frame) -> Iterator[tuple[float, str]]
     taken: list[tuple[float, float]] = []
     for mark in ordered:
         half = (min(len(mark.name), _LONGEST_LABEL) + 1) * _CHARACTER / 2
-        x = min(max(frame.x(mark), half), frame.width - half)
+        x = min(max(frame.x(mark), half), frame.right + 4 - half)  # the issue's versions stand to the right of it
         if all(x + half <= start or x - half >= end for start, end in taken):
             taken.append((x - half, x + half))
             yield x, text(_short(mark.name, _LONGEST_LABEL))

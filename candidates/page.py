@@ -142,7 +142,8 @@ def _badges(record: Recorded) -> dict[str, str]:
     if ranking.ambiguous:
         badges = {c.branch: "tie" for c in ranking.candidates if c.score == ranking.candidates[0].score}
     if record.branch is not None:
-        badges[record.branch] = _BADGES.get(record.source or "", "answer")
+        taken = _BADGES.get(record.source or "", "answer")
+        badges[record.branch] = f"tie, {taken}" if record.branch in badges else taken
     return badges
 
 

@@ -116,6 +116,8 @@ figure { margin: 0; }
 .mid { text-anchor: middle; } .end { text-anchor: end; }
 .tag { fill: var(--ink); font-size: 10px; paint-order: stroke; stroke: var(--ground); stroke-width: 3px;
   stroke-linejoin: round; }
+.lane .tick { paint-order: stroke; stroke: var(--ground); stroke-width: 4px; }
+.lane.answer .tick { stroke: var(--band); }
 .lane.answer .tag { stroke: var(--band); }
 .own { stroke: var(--ink); stroke-width: 1.6; fill: none; }
 .before { stroke: var(--soft); stroke-width: 1.4; stroke-dasharray: 4 3; fill: none; }

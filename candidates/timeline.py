@@ -99,8 +99,7 @@ def read_timeline(collected: Collected) -> Timeline:
     )
     notes = [*homeless, *_unlooked(facts, unlooked), *_undated(len(known) - len(placed), found), *cut]
     if len(lanes) < len(order):
-        more = len(order) - len(lanes)
-        notes.append(f"{more} more branches are not drawn: these are the {len(lanes)} nearest to the answer")
+        notes.append(f"drawn are the {len(lanes)} branches nearest to the answer; left out: {len(order) - len(lanes)}")
     lost = tuple(m for m in homes.get(None, ()) if m.name in kept)
     return Timeline(
         lanes=found,
@@ -249,14 +248,14 @@ def _wanted(facts: Facts, view: View) -> tuple[dict[str | None, tuple[str, ...]]
 
 def _unlooked(facts: Facts, unlooked: int) -> Iterator[str]:
     if unlooked and facts.issue is None:
-        yield f"no version is asked for, so nobody looked which branches carry the {unlooked} release tags"
+        yield "no version is asked for, so nobody looked which branches carry which release tags"
     elif unlooked:
-        yield f"of {unlooked} release tags nobody knows here which branches carry them, and they are not drawn"
+        yield f"release tags of which it is not known who carries them, and so not drawn: {unlooked}"
 
 
 def _undated(marks: int, lanes: Sequence[Lane]) -> Iterator[str]:
     if marks:
-        yield f"{marks} release tags have no date here, and are not drawn"
+        yield f"release tags without a date here, and so not drawn: {marks}"
     without = [lane for lane in lanes if lane.last is None]
     if without:
-        yield f"of {len(without)} of the {len(lanes)} branches the date of the last commit is not known here"
+        yield f"branches whose last commit has no date here: {len(without)} of {len(lanes)}"

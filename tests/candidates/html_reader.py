@@ -8,6 +8,14 @@ from html.parser import HTMLParser
 
 EMPTY = frozenset({"meta", "br"})
 
+# All that a page of ours is made of.
+PLAIN_TAGS = frozenset(
+    """
+    html head meta title style body header h1 h2 p nav ul ol li a main section div table thead tbody tr th td span b
+    code br details summary dl dt dd figure figcaption footer svg desc rect path g text circle
+    """.split()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Element:

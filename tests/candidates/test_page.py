@@ -25,7 +25,7 @@ from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Convention, Evidence, Failure, Issue, IssueVersion, Ranking, Tag
 from ranking.names import shown
 from ranking.rank import rank
-from tests.candidates.html_reader import Page, read_page
+from tests.candidates.html_reader import PLAIN_TAGS, Page, read_page
 from tests.candidates.program import base_branch
 from tests.ranking.facts_builder import NOW, facts, unhurried, wants
 
@@ -40,12 +40,6 @@ TAGS = tuple(
 )
 TIED = facts(LINES, tags=TAGS, issue=wants(("8.3.0", "8.4.0")), dates={"main": 1, "release/8.4.0": 3})
 
-_PLAIN_TAGS = frozenset(
-    """
-    html head meta title style body header h1 h2 p nav ul ol li a main section div table thead tbody tr th td span b
-    code br details summary dl dt dd figure figcaption footer svg desc rect path g text circle
-    """.split()
-)
 _FETCHING = frozenset("src srcset href action formaction data poster background style ping xlink:href".split())
 
 
@@ -58,7 +52,7 @@ def checked(record: Recorded) -> Page:
     text = page(record)
     read = read_page(text)
     assert read.faults == ()
-    assert read.tags().keys() <= _PLAIN_TAGS
+    assert read.tags().keys() <= PLAIN_TAGS
     for element in read.elements:
         fetching = {k: v for k, v in element.attributes.items() if k in _FETCHING or k.startswith("on")}
         assert all(k == "href" and v.startswith("#") for k, v in fetching.items()), (element.tag, fetching)
@@ -137,7 +131,7 @@ def test_a_state_and_a_ranking_say_what_they_cannot_tell() -> None:
     state = {"baseBranch": "release/8.3.0", "baseBranchSource": "asked", "baseBranchEvidence": evidence}
     read = checked(parse_saved(json.dumps(state).encode(), "it", {}))
     assert "The recorded answer is release/8.3.0 (asked)" in read.one("header").said
-    assert read.all("tr", "answer")[0].said.startswith("2release/8.3.0chosen")
+    assert read.all("tr", "answer")[0].said.startswith("2release/8.3.0tie, chosen")
     assert "What each source answered is not recorded." in read.below("sources")
     assert "which rules were tried and passed" in read.below("unknown")
     alone = checked(parse_saved(encode_pretty(ranking), "it", {}))
@@ -153,6 +147,8 @@ def test_the_answer_and_the_ties_are_marked_in_words() -> None:
     ]
     taken = checked(of(facts(LINES, issue=wants("8.4.0"))))
     assert [e.said for e in taken.all("span", "badge")] == ["answer", "answer"]
+    both = checked(of(facts(LINES, issue=wants(("8.4.0", "9.0.0")))))
+    assert both.all("span", "answer")[0].said == "tie, by default"
 
 
 def test_the_same_facts_in_any_order_give_the_same_bytes() -> None:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.lanes import figure
+from candidates.lanes import figure, in_words
 from candidates.replay import recollected
 from candidates.time_axis import axis_over
-from candidates.timeline import Lane, Timeline, read_timeline
+from candidates.timeline import Lane, Mark, Shared, Timeline, read_timeline
 from ranking.facts import Tag
-from tests.candidates.html_reader import read_page
+from ranking.names import shown
+from ranking.versions import Version
+from tests.candidates.html_reader import PLAIN_TAGS, read_page
 from tests.ranking.facts_builder import NOW, chose, facts, wants
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ def test_a_release_that_no_name_covers_stands_on_the_oldest_line_that_carries_it
 def test_what_the_issue_wants_is_on_the_lane_that_takes_it() -> None:
     found = lines_of(FORKED)
     assert {lane.name: lane.wanted for lane in found.lanes if lane.wanted} == {"8.4": ("8.4.2",)}
-    assert found.notes == ("of 3 of the 4 branches the date of the last commit is not known here",)
+    assert found.notes == ("branches whose last commit has no date here: 3 of 4",)
     tied = lines_of(facts("main 8.3 8.4", issue=wants(("8.3.1", "8.4.1"))))
     assert {lane.name: lane.wanted for lane in tied.lanes if lane.wanted} == {"8.4": ("8.4.1",), "8.3": ("8.3.1",)}
 
@@ -104,7 +106,7 @@ def test_without_a_single_date_versions_stand_in_for_time() -> None:
     assert (found.dated, marks(lane(found, "8.3"))) == (False, ["v8.3.0", "v8.3.1"])
     picture = read_page(figure(found, None, {}))
     assert "No date is known here" in picture.one("figcaption").said
-    assert [e.said for e in picture.all("text", "tick")] == ["older versions", "newer versions"]
+    assert [e.said for e in picture.all("text", "tick")] == ["older versions", "newer versions", "no release known"]
 
 
 def test_a_release_without_a_day_among_dated_ones_is_not_drawn_and_counted() -> None:
@@ -112,14 +114,14 @@ def test_a_release_without_a_day_among_dated_ones_is_not_drawn_and_counted() -> 
         facts("main 8.3", tags=(made("v8.3.0", 9, "8.3"), Tag(name="v8.3.1", branches=("8.3",))), issue=wants("8.3.2"))
     )
     assert marks(lane(found, "8.3")) == ["v8.3.0"]
-    assert "1 release tags have no date here, and are not drawn" in found.notes
+    assert "release tags without a date here, and so not drawn: 1" in found.notes
 
 
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        (None, "no version is asked for, so nobody looked which branches carry the 1 release tags"),
-        ("8.3.1", "of 1 release tags nobody knows here which branches carry them, and they are not drawn"),
+        (None, "no version is asked for, so nobody looked which branches carry which release tags"),
+        ("8.3.1", "release tags of which it is not known who carries them, and so not drawn: 1"),
     ],
 )
 def test_where_nobody_looked_nothing_is_drawn_and_that_is_said(version: str | None, said: str) -> None:
@@ -139,7 +141,7 @@ def test_of_very_many_lines_the_nearest_to_the_answer_are_drawn() -> None:
     assert len(names) == 120
     assert names[0] == "main"
     assert {"8.150", "8.92", "8.208"} <= set(names)
-    assert "181 more branches are not drawn: these are the 120 nearest to the answer" in found.notes
+    assert "drawn are the 120 branches nearest to the answer; left out: 181" in found.notes
     far = lines_of(facts(f"main {many}", issue=wants("8.150.1"), recent=(chose("8.3"),)))
     assert {"8.150", "8.3"} <= {lane.name for lane in far.lanes}
 
@@ -174,6 +176,29 @@ def test_the_picture_has_a_lane_for_each_branch_in_one_row_with_its_name() -> No
     ]
 
 
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize("text", ['"><script>x</script>', "'&lt;</text></svg>", "\x00\u202e"])
+def test_whatever_a_timeline_names_stays_text(text: str, *, dated: bool) -> None:
+    mark = Mark(name=text, version=Version((8,)), at=NOW if dated else None, place=1, carriers=(text, "8.4"))
+    timeline = Timeline(
+        lanes=(
+            Lane(name=text, marks=(mark,), last=NOW, wanted=(text,)),
+            Lane(name="8.4", wanted=(text, text), shared=Shared(lane=text, mark=mark)),
+        ),
+        lost=(mark,),
+        lost_wanted=(text,),
+        now=NOW,
+        dated=dated,
+        notes=(),
+    )
+    for written in (figure(timeline, text, {text: "answer"}), "<table>" + "".join(in_words(timeline)) + "</table>"):
+        read = read_page(written)
+        assert read.faults == ()
+        assert read.tags().keys() <= PLAIN_TAGS
+        assert shown(text) in " ".join(e.said for e in (*read.all("title"), *read.all("td")))
+    assert [e.said for e in read_page(figure(timeline, text, {})).all("code")] == [shown(text), "8.4"]
+
+
 def test_no_two_labels_of_a_lane_stand_on_one_another() -> None:
     crowd = tuple(made(f"v8.3.{n}", 900 - 3 * n, "8.3") for n in range(200))
     text = figure(lines_of(facts("main 8.3", tags=crowd)), None, {})
@@ -182,6 +207,15 @@ def test_no_two_labels_of_a_lane_stand_on_one_another() -> None:
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     assert 10 < len(spans) < 200
     assert "v8.3.199" in [t for _, t in found]
+
+
+def test_a_lane_that_lies_out_of_the_first_view_says_when_it_was_last_alive() -> None:
+    old = (made("v1.0.0", 4000, "1.0"), made("v9.0.0", 5, "9.0"))
+    text = figure(lines_of(facts("main 1.0 9.0", tags=old, dates={"main": 1})), None, {})
+    hints = [e.said for e in read_page(text.partition('<g class="lane')[2]).all("text", "tick")]
+    assert hints == ["← 2015-12-18"]
+    unknown = read_page(figure(lines_of(facts("main 1.0 2.0", dates={"main": 1})), None, {}))
+    assert [e.said for e in unknown.all("text", "tick")][-2:] == ["no date known"] * 2
 
 
 def test_every_sign_of_the_legend_is_in_the_picture_and_no_other() -> None:
