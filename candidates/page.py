@@ -209,8 +209,9 @@ def _carried(facts: Facts | None, names: Sequence[str]) -> dict[str, str]:
                 tags[branch].append(release.name)
     lines = repo.conventions.lines
     said = {name: [f"line {lines[name].reading.version}"] if name in lines else [] for name in names}
+    unlooked = ["releases not known"] if any(release.branches is None for _, _, release in placed) else []
     for name, releases in tags.items():
-        said[name] += [codes(releases, _MOST_CARRIED)] if releases else []
+        said[name] += [codes(releases, _MOST_CARRIED)] if releases else unlooked
     return {name: "<br>".join(parts) for name, parts in said.items()}
 
 

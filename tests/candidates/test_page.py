@@ -163,6 +163,14 @@ def test_the_same_facts_in_any_order_give_the_same_bytes() -> None:
     assert page(of(many)) == page(of(many)) == page(of(other))
 
 
+def test_what_a_branch_carries_is_its_newest_releases_by_day_or_not_known() -> None:
+    late = Tag(name="v8.3.1", created_at=NOW, branches=("release/8.3.0",))
+    read = checked(of(facts(LINES, tags=(*TAGS, late), issue=wants("8.4.1"))))
+    assert [e.said for e in read.all("td", "carries")] == ["line 8.4.0v8.4.0", "", "line 8.3.0v8.3.1, v8.3.0"]
+    shallow = checked(of(facts(LINES, tags="v8.3.0", issue=wants("8.4.1"))))
+    assert shallow.all("td", "carries")[0].said == "releases not known"
+
+
 # --- how much ---
 
 
