@@ -15,8 +15,8 @@ from msgspec import UNSET, Struct
 
 from candidates.agent_state import BRANCH, EVIDENCE, NULLABLE, SOURCE
 from candidates.collect import Collected
-from candidates.contract import Decision, Decisions, TrailEntry, decode_bundle, encode_pretty
-from candidates.explain import Line, answer_lines, candidate_lines, trail_lines
+from candidates.contract import Decision, Decisions, Remote, Source, TrailEntry, decode_bundle, encode_pretty
+from candidates.explain import Line, answer_lines, candidate_lines, remote_of, source_lines, trail_lines
 from candidates.replay import overlaid, recollected
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
@@ -48,8 +48,7 @@ _UNKNOWN: dict[Kind, tuple[str, ...]] = {
 class Recorded(Struct, frozen=True, kw_only=True):
     """One run's outcome, from whatever it was read.
 
-    `collected`: the facts and all that follows from them, None where the record has none. `question`: why there is no
-    branch, where the record says so.
+    `collected`: the facts and all that follows from them, None where the record has none.
     """
 
     kind: Kind
@@ -59,6 +58,8 @@ class Recorded(Struct, frozen=True, kw_only=True):
     source: str | None = None
     trail: tuple[TrailEntry, ...] = ()
     log: tuple[str, ...] = ()
+    remote: Remote | None = None
+    sources: tuple[Source, ...] = ()
     collected: Collected | None = None
 
     @property
@@ -77,6 +78,8 @@ def recorded(collected: Collected, kind: Kind = "run") -> Recorded:
         source=collected.resolution.source,
         trail=collected.resolution.trail,
         log=collected.log,
+        remote=remote_of(collected.facts),
+        sources=collected.sources,
         collected=collected,
     )
 
@@ -125,6 +128,8 @@ def _decided(decision: Decision, what: str) -> Recorded:
         source=decision.base_branch_source,
         trail=decision.trail,
         log=decision.log,
+        remote=decision.remote,
+        sources=decision.sources,
     )
 
 
@@ -151,19 +156,32 @@ def _ranking(document: Mapping[str, Any], what: str) -> Ranking:
 
 
 def save_bundle(path: Path, facts: Facts) -> None:
-    """Write the facts as a bundle, whole or not at all. InvalidInput where it cannot be written."""
+    """Write the facts as a bundle. InvalidInput where they cannot be written."""
     if str(path) == STANDARD_INPUT:
         raise InvalidInput("a bundle is saved to a file", where="--save-bundle", hint="base-branch collect > FILE")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    write_whole(path, encode_pretty(facts), "--save-bundle")
+
+
+def write_whole(path: Path, data: bytes, flag: str) -> None:
+    """Write the file that a flag names, whole or not at all. InvalidInput where that cannot be."""
+    target = Path(os.path.realpath(path))  # a link stays a link
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        _refuse_device(target)
         try:
-            beside.write_bytes(encode_pretty(facts))
-            beside.replace(path)
+            beside.write_bytes(data)
+            beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
     except OSError as fault:
         why = (fault.strerror or str(fault)).lower()
-        raise InvalidInput(f"{shown(str(path))} cannot be written: {why}", where="--save-bundle") from fault
+        raise InvalidInput(f"{shown(str(path))} cannot be written: {why}", where=flag) from fault
+
+
+def _refuse_device(target: Path) -> None:
+    """What is written is put in the target's place: a device or a pipe would be a plain file ever after."""
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError("it is no file")
 
 
 # --- a record without facts, for a person ---
@@ -177,6 +195,7 @@ def saved_lines(record: Recorded) -> Iterator[Line]:
         ("bold", shown(record.name or "a repository that the record does not name")),
         ("", f", from a {record.kind}"),
     ]
+    yield from source_lines(record.sources, record.remote)
     answered = record.ranking.ref_provenance == "remote"
     yield [("", f"  {'refs':<12}{'by the remote itself' if answered else 'by a clone, not by the remote in that run'}")]
     convention = record.ranking.convention

@@ -58,6 +58,11 @@ class Lineage:
         """The release tags of one product, oldest version first."""
         return self._by_product.get((product, tail), [])
 
+    def all_releases(self) -> list[ReleaseTag]:
+        """The release tags of every product, oldest version first."""
+        every = (release for group in self._by_product.values() for release in group)
+        return sorted(every, key=lambda r: (r.version.key, r.name))
+
     def newest(
         self, version: Version, line: tuple[int, ...], product: frozenset[str], tail: tuple[int, ...]
     ) -> ReleaseTag | None:

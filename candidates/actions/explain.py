@@ -1,4 +1,4 @@
-"""`explain` and `collect`: the facts of a run of now, for a person and as a bundle."""
+"""`explain`: a run of now, or a saved record, for a person."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from candidates.actions.wiring import advanced, asking_for_the_remote, git_at, keeping, now, warn
+from candidates.actions.wiring import advanced, asking_for_the_remote, git_at, now, warn
 from candidates.collect import Collected
 from candidates.decide import decide
-from candidates.explain_command import View, lines_of, read_record, text_of
+from candidates.explain_command import View, lines_of, read_record, text_of, write_page
 from candidates.issue_sources import IssueInput
 from candidates.run import gather, prepare
 from candidates.saved import Recorded
-from candidates.terminal import print_bytes, print_record, show
+from candidates.terminal import notice, print_bytes, print_record, show
 
 
 def explain(path: Path, flags: Mapping[str, object], given: IssueInput, view: View) -> None:
@@ -33,16 +33,11 @@ def explain_saved(source: str, flags: Mapping[str, object], view: View) -> None:
     _show(read_record(source, sys.stdin.buffer, flags, view), view)
 
 
-def collect(path: Path, flags: Mapping[str, object], given: IssueInput, save_bundle: Path | None) -> None:
-    """Print the bundle."""
-    run = keeping(prepare(git_at(path), flags, given, now(), attended=False), save_bundle)
-    warn([run])
-    with asking_for_the_remote(run, as_json=True):
-        print_record(gather(run).facts)
-
-
 def _show(found: Collected | Recorded, view: View) -> None:
-    if view.markdown or view.mermaid:
+    if view.html is not None:
+        write_page(found, view.html)
+        notice(f"the page is {view.html}")
+    elif view.markdown or view.mermaid:
         print_bytes(text_of(found, view))
     else:
         show(lines_of(found, view))

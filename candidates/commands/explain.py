@@ -30,6 +30,7 @@ def explain_command(
     why: options.WhyOption = None,
     why_not: options.WhyNotOption = None,
     bundle: options.SavedOption = None,
+    html: options.HtmlOption = None,
     *,
     markdown: options.MarkdownFlag = False,
     mermaid: options.MermaidFlag = False,
@@ -45,7 +46,7 @@ def explain_command(
     from candidates.explain_command import View  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, *SETTINGS)
-    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, as_json=as_json)
+    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)
     if bundle is None:
         explain(path, flags, given_issue(issue, issue_version), view)
     else:
@@ -73,7 +74,7 @@ def collect_command(
     save_bundle: options.SaveOption = None,
 ) -> None:
     """Print the bundle: every fact that the ranking looks at, as `base-branch rank` reads it."""
-    from candidates.actions.explain import collect  # noqa: PLC0415 - when it is to be done
+    from candidates.actions.collect import collect  # noqa: PLC0415 - when it is to be done
     from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
 
     collect(path, flags_of(context, *LOOKING, *SETTINGS), given_issue(issue, issue_version), save_bundle)

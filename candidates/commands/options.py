@@ -122,6 +122,12 @@ WhyNotOption = Annotated[
 ]
 MarkdownFlag = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue or a pull request.")]
 MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid picture, likewise.")]
+HtmlOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--html", metavar="FILE", help="Write one self-contained page, with a picture of the lines over time."
+    ),
+]
 FetchFailureOption = Annotated[
     str | None, typer.Option("--on-fetch-failure", metavar="POLICY", help="ask, retry, cached, local or abort.")
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -88,6 +89,7 @@ def test_a_decision_tells_the_evidence_and_the_trail() -> None:
         "",
         "acme/app, from a decision",
     ]
+    assert "  remote      not-asked: origin (as the bundle says): a replay" in said
     assert "  passed  derived    ambiguous: release/8.4.0, release/8.3.0 tie with 105 points" in said
     assert unknown(said) == [
         "What this decision cannot tell",
@@ -184,6 +186,11 @@ def test_a_bundle_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
         save_bundle(tmp_path / "folder", TIED)
     with pytest.raises(InvalidInput, match="no such file or directory"):
         save_bundle(tmp_path / "none" / "b.json", TIED)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InvalidInput, match="pipe cannot be written: it is no file"):
+        save_bundle(pipe, TIED)
+    pipe.unlink()
     with pytest.raises(InvalidInput, match="a bundle is saved to a file"):
         save_bundle(file.__class__("-"), TIED)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["b.json", "folder"]
