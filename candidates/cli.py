@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,8 @@ from ranking.facts import Facts
 if TYPE_CHECKING:
     from candidates.agent_state import Refused
     from candidates.factory import Factory
+    from candidates.journal import Journal
+    from candidates.kept_runs import Command
     from candidates.saved import Recorded
 
 FACTORY_VARIABLE = "ORC_FACTORY"
@@ -148,7 +150,7 @@ def resolve_command(
         return
     if state_patch and any(path.is_file() for path in paths or ()):
         raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
-    with ExitStack() as stack:
+    with ExitStack() as stack, _journal("resolve") as journal:
         given, now = _given(issue, issue_version), _now()
         plan = _in_factory(stack, stage, result, decision, asked=factory)
         presentation = read_presentation(picker, language, page, step, preview_dir)
@@ -159,6 +161,7 @@ def resolve_command(
         runs = _keeping(runs, save_bundle, siblings=siblings)
         runs = [replace(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
         _warn(runs)
+        runs = journal.watch(runs)
         answer, runs, code, to_keep = (_interactive if interactive and _has_terminal() else _decide)(
             runs, siblings=siblings, presentation=presentation
         )
@@ -168,6 +171,7 @@ def resolve_command(
             answer, refused = _recorded(answer, runs, state, patch=state_patch)
         if plan is not None:
             plan.answer = (answer, code)
+        journal.note(answer, runs, code)
         print_record(presentation.present(answer))
         if refused is not None:
             raise refused
@@ -198,7 +202,7 @@ def choose_command(
     3 with --cancelled: the question stands.
     """
     from candidates.choose import cancelled as given_up  # noqa: PLC0415 - only here
-    from candidates.choose import choose_base, keep, with_evidence_of  # noqa: PLC0415 - only here
+    from candidates.choose import choose_base, with_evidence_of  # noqa: PLC0415 - only here
     from candidates.record import record  # noqa: PLC0415 - only where a state is asked for
 
     if cancelled and name is not None:
@@ -214,23 +218,24 @@ def choose_command(
     presentation = read_presentation(None, None, None, step, None)
     run = prepare(_git(path), flags, _given(issue, issue_version), _now(), base=name)
     _warn([run])
-    with _asking_for_the_remote(run, as_json=True):
-        if name is None:
-            print_record(presentation.present(given_up(run)))
-            _leave(ExitCode.ASK)
-            return
-        answer, code, facts = choose_base(run, name)
-    refused = None
-    if code == ExitCode.ANSWERED:
-        if issue is None and not issue_version:
-            answer = with_evidence_of(answer, state)
-        refused = record(answer, [run.top or run.git.folder.resolve()], state, run.request.now)
-    print_record(presentation.present(answer))
-    if refused is not None:
-        raise refused
-    if code == ExitCode.ANSWERED:
-        for line in keep(run, facts, name):
-            notice(line)
+    with _journal("choose") as journal:
+        run = journal.watch([run])[0]
+        with _asking_for_the_remote(run, as_json=True):
+            if name is None:
+                answer, code, facts = given_up(run), ExitCode.ASK, None
+            else:
+                answer, code, facts = choose_base(run, name)
+        refused = None
+        if code == ExitCode.ANSWERED:
+            if issue is None and not issue_version:
+                answer = with_evidence_of(answer, state)
+            refused = record(answer, [run.top or run.git.folder.resolve()], state, run.request.now)
+        journal.note(answer, [run], code)
+        print_record(presentation.present(answer))
+        if refused is not None:
+            raise refused
+        if code == ExitCode.ANSWERED:
+            _remember_answer(run, facts, answer)
     _leave(code)
 
 
@@ -459,7 +464,10 @@ def demo_command() -> None:
 
 @app.command("schema")
 def schema_command(
-    name: Annotated[str, typer.Argument(help=f"{', '.join(SCHEMA_NAMES)}, state, gate, recheck, probe or recent.")],
+    name: Annotated[
+        str,
+        typer.Argument(help=f"{', '.join(SCHEMA_NAMES)}, state, gate, recheck, probe, recent, picker, runs or run."),
+    ],
 ) -> None:
     """Print the JSON Schema of what the commands read and print."""
     from candidates.schemas import schema_of  # noqa: PLC0415 - only here
@@ -518,6 +526,35 @@ def recent_command(
         show([[("bold", f"{c.branch}"), ("", f"  {c.count}x, last on {c.last_used:%Y-%m-%d}")] for c in found.choices])
     if found.detail is not None:
         notice(found.detail)
+
+
+@app.command("runs")
+def runs_command(
+    run_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The run to explain again.")] = None,
+    why: cli_options.WhyOption = None,
+    why_not: cli_options.WhyNotOption = None,
+    save_bundle: cli_options.SaveOption = None,
+    *,
+    markdown: cli_options.MarkdownFlag = False,
+    mermaid: cli_options.MermaidFlag = False,
+    as_json: cli_options.JsonFlag = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove every kept run.")] = False,
+) -> None:
+    """List the last runs of `resolve` and `choose`, newest first; with an ID, explain that run again.
+
+    Each keeps its facts on this machine. Of an ID its beginning is enough, where no other run begins so.
+    """
+    from candidates.explain_command import View  # noqa: PLC0415 - only here
+    from candidates.runs_command import RunsRequest, list_or_explain  # noqa: PLC0415 - only here
+
+    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, as_json=as_json)
+    shown = list_or_explain(RunsRequest(run_id=run_id, view=view, save_bundle=save_bundle, clear=clear), os.environ)
+    if shown.data is not None:
+        print_bytes(shown.data)
+    if shown.lines:
+        show(shown.lines)
+    for line in shown.notices:
+        notice(line)
 
 
 @app.command("probe")
@@ -666,6 +703,13 @@ def _asking_for_the_remote(run: Run, *, as_json: bool, presentation: Presentatio
         raise
 
 
+def _journal(command: Command) -> AbstractContextManager[Journal]:
+    """What the command's runs learn is kept in the ring when it ends."""
+    from candidates.journal import journal  # noqa: PLC0415 - only for resolve and choose
+
+    return journal(command, datetime.now(UTC), notice)
+
+
 def _keeping(runs: list[Run], file: Path | None, *, siblings: bool = False) -> list[Run]:
     """The run with its facts saved as well; InvalidInput for several, which are no one bundle."""
     if file is None:
@@ -674,7 +718,7 @@ def _keeping(runs: list[Run], file: Path | None, *, siblings: bool = False) -> l
 
     if siblings or len(runs) > 1:
         raise InvalidInput("the facts of one repository make a bundle, and there are several", where="--save-bundle")
-    return [replace(runs[0], keep=lambda facts: save_bundle(file, facts))]
+    return [replace(runs[0], keep=(lambda _, facts: save_bundle(file, facts),))]
 
 
 def _decide(

@@ -36,6 +36,7 @@ from collectors.config_keys import (
 )
 from collectors.errors import InvalidInput
 from collectors.preferences import PREFERENCES_VARIABLE, preferences_path
+from collectors.runs_store import RUNS_VARIABLE
 from ranking.facts import Settings
 from ranking.names import shown
 
@@ -44,7 +45,7 @@ AUTOPILOT_FLAG: Final = "--autopilot"
 
 _PREFIX: Final = "BASE_BRANCH_"
 # Read elsewhere in the program; no settings.
-_OTHER_VARIABLES: Final = (CONFIG_VARIABLE, PREFERENCES_VARIABLE, "BASE_BRANCH_DEBUG")
+_OTHER_VARIABLES: Final = (CONFIG_VARIABLE, PREFERENCES_VARIABLE, RUNS_VARIABLE, "BASE_BRANCH_DEBUG")
 _PUBLIC_HOST: Final = "github.com"
 _LOOPBACK: Final = re.compile(r"localhost|127\.[0-9.]+|::1")
 
@@ -113,6 +114,7 @@ class Configuration:
     issue_optional: bool
     language: str
     ask_on_issue: bool
+    keep_runs: int
     jira: JiraConfiguration
     github: GitHubConfiguration
     held: Mapping[str, Held]
@@ -252,6 +254,7 @@ def _assemble(held: Layer, credentials: tuple[JiraCredential, ...], warnings: tu
         issue_optional=cast("bool", value["issueOptional"]),
         language=cast("str", value["language"]),
         ask_on_issue=cast("bool", value["askOnIssue"]),
+        keep_runs=cast("int", value["runs.keep"]),
         jira=JiraConfiguration(
             url=cast("str | None", value["jira.url"]),
             fields=cast("tuple[str, ...] | None", value["jira.fields"]),

@@ -41,6 +41,7 @@ from collectors.store_file import (
     set_member,
 )
 from collectors.strict_json import join_path, place_of
+from collectors.user_folders import config_folder
 from ranking.facts import Instant, RecentChoice, Settings
 from ranking.names import fault_of, shown
 
@@ -136,14 +137,7 @@ def preferences_path(environ: Mapping[str, str]) -> Path:
     named = environ.get(PREFERENCES_VARIABLE)
     if named:
         return Path(named)
-    # In the function, against the rule: 13 ms that only a run without the variable pays.
-    from platformdirs import user_config_path  # noqa: PLC0415
-
-    try:
-        folder = user_config_path("base-branch", appauthor=False)
-    except RuntimeError:  # no HOME and no entry for this user: the path says so, and nothing reads or writes it
-        folder = Path("~/.config/base-branch")
-    return folder / "preferences.json"
+    return config_folder() / "preferences.json"
 
 
 def read_recent(

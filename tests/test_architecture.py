@@ -33,7 +33,7 @@ OWNERS = {
     "fcntl": "collectors.store_file",
     "termios": "candidates.menu",
     "tty": "candidates.menu",
-    "platformdirs": "collectors.preferences",
+    "platformdirs": "collectors.user_folders",
     "jsonschema": None,  # the tests check with it; the program decodes with msgspec
     "subprocess": "collectors.process",
 }
@@ -58,6 +58,8 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.cli", "candidates.config_view"): "only for config",
     ("candidates.cli", "candidates.doctor"): "only for the doctor, which loads every client",
     ("candidates.cli", "candidates.explain_command"): "only for explain",
+    ("candidates.cli", "candidates.journal"): "only for resolve and choose",
+    ("candidates.cli", "candidates.runs_command"): "only for runs",
     ("candidates.cli", "candidates.difference"): "only for diff",
     ("candidates.cli", "candidates.tracing"): "only for -v and --debug",
     ("candidates.cli", "candidates.saved"): "only where a bundle is saved, and for diff",
@@ -80,7 +82,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.issue_sources", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
     ("candidates.issue_sources", "collectors.github_comment"): "likewise",
     ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
-    ("collectors.preferences", "platformdirs"): "13 ms that only a run without the variable pays",
+    ("collectors.user_folders", "platformdirs"): "13 ms that only a run without the variables pays",
 }
 
 MEMOS_OF_PURE_PARSERS = {
