@@ -68,10 +68,22 @@ def resolve_command(
     refresh: cli_options.RefreshOption = None,
     on_fetch_failure: cli_options.FetchFailureOption = None,
     autonomy: Annotated[
-        str | None, typer.Option("--autonomy", metavar="LEVEL", help="manual, guided or full; manual unless set.")
+        str | None,
+        typer.Option(
+            "--autonomy",
+            metavar="LEVEL",
+            help="manual, guided or full; manual unless set.",
+            autocompletion=cli_options.one_of("autonomy"),
+        ),
     ] = None,
     base: Annotated[
-        str | None, typer.Option("--base", metavar="BRANCH", help="The branch that is chosen already: checked, kept.")
+        str | None,
+        typer.Option(
+            "--base",
+            metavar="BRANCH",
+            help="The branch that is chosen already: checked, kept.",
+            autocompletion=cli_options.complete_branch,
+        ),
     ] = None,
     state: Annotated[
         Path | None, typer.Option("--state", metavar="FILE", help="Record the decision in a run's state file.")
@@ -182,7 +194,10 @@ def resolve_command(
 @app.command("choose")
 def choose_command(
     state: cli_options.StateOption,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The branch that was chosen.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The branch that was chosen.", autocompletion=cli_options.complete_branch),
+    ] = None,
     path: cli_options.PathArgument = HERE,
     issue: cli_options.IssueOption = None,
     issue_version: cli_options.VersionOption = None,
@@ -466,7 +481,10 @@ def demo_command() -> None:
 def schema_command(
     name: Annotated[
         str,
-        typer.Argument(help=f"{', '.join(SCHEMA_NAMES)}, state, gate, recheck, probe, recent, picker, runs or run."),
+        typer.Argument(
+            help=f"{', '.join(SCHEMA_NAMES)}, state, gate, recheck, probe, recent, picker, runs or run.",
+            autocompletion=cli_options.complete_schema,
+        ),
     ],
 ) -> None:
     """Print the JSON Schema of what the commands read and print."""
@@ -477,7 +495,9 @@ def schema_command(
 
 @app.command("remember")
 def remember_command(
-    branch: Annotated[str, typer.Argument(help="The branch that was chosen.")],
+    branch: Annotated[
+        str, typer.Argument(help="The branch that was chosen.", autocompletion=cli_options.complete_branch)
+    ],
     path: cli_options.PathArgument = HERE,
     remote: cli_options.RemoteOption = None,
     project_key: cli_options.KeyOption = None,
@@ -493,7 +513,12 @@ def remember_command(
 
 @app.command("forget")
 def forget_command(
-    branch: Annotated[str | None, typer.Argument(help="The branch; none for all of the project's.")] = None,
+    branch: Annotated[
+        str | None,
+        typer.Argument(
+            help="The branch; none for all of the project's.", autocompletion=cli_options.complete_remembered
+        ),
+    ] = None,
     path: cli_options.PathArgument = HERE,
     remote: cli_options.RemoteOption = None,
     project_key: cli_options.KeyOption = None,
@@ -530,7 +555,10 @@ def recent_command(
 
 @app.command("runs")
 def runs_command(
-    run_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The run to explain again.")] = None,
+    run_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="The run to explain again.", autocompletion=cli_options.complete_run),
+    ] = None,
     why: cli_options.WhyOption = None,
     why_not: cli_options.WhyNotOption = None,
     save_bundle: cli_options.SaveOption = None,
@@ -559,7 +587,7 @@ def runs_command(
 
 @app.command("probe")
 def probe_command(
-    name: Annotated[str, typer.Argument(help="The branch's name.")],
+    name: Annotated[str, typer.Argument(help="The branch's name.", autocompletion=cli_options.complete_branch)],
     path: cli_options.PathArgument = HERE,
     remote: cli_options.RemoteOption = None,
     timeout: cli_options.TimeoutOption = None,

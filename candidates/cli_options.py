@@ -2,12 +2,61 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 HERE = Path()
+
+
+# --- what a shell is offered ---
+
+
+def complete_branch(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Branches of the clone in the current folder: of a line that ends in an option [PATH] is not read yet."""
+    from candidates.completion import branch_names  # noqa: PLC0415 - only for a shell
+
+    names = branch_names(HERE, os.environ, ctx.params.get("remote"))
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_remembered(incomplete: str) -> list[str]:
+    """Branches that are remembered."""
+    from candidates.completion import remembered_names  # noqa: PLC0415 - only for a shell
+
+    return [name for name in remembered_names(HERE, os.environ) if name.startswith(incomplete)]
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """Kept runs."""
+    from candidates.completion import run_ids  # noqa: PLC0415 - only for a shell
+
+    return [run_id for run_id in run_ids(os.environ) if run_id.startswith(incomplete)]
+
+
+def complete_schema(incomplete: str) -> list[str]:
+    """The schemas by their names."""
+    from candidates.schemas import NAMES  # noqa: PLC0415 - only for a shell
+
+    return [name for name in NAMES if name.startswith(incomplete)]
+
+
+def one_of(key: str) -> Callable[[str], list[str]]:
+    """The words that a key of the configuration takes."""
+
+    def complete(incomplete: str) -> list[str]:
+        from candidates.completion import words_of  # noqa: PLC0415 - only for a shell
+
+        return [word for word in words_of(key) if word.startswith(incomplete)]
+
+    return complete
+
+
+# --- the options ---
+
 
 PathArgument = Annotated[Path, typer.Argument(metavar="[PATH]", help="A folder of the repository.", show_default=False)]
 PathsArgument = Annotated[
@@ -44,11 +93,21 @@ OrderOption = Annotated[
 ]
 SeveralOption = Annotated[
     str | None,
-    typer.Option("--multiple-versions", metavar="POLICY", help="ambiguous, lowest, highest or development."),
+    typer.Option(
+        "--multiple-versions",
+        metavar="POLICY",
+        help="ambiguous, lowest, highest or development.",
+        autocompletion=one_of("multipleVersions"),
+    ),
 ]
 ConflictOption = Annotated[
     str | None,
-    typer.Option("--on-conflict", metavar="POLICY", help="Memory against evidence: remembered, derived or ask."),
+    typer.Option(
+        "--on-conflict",
+        metavar="POLICY",
+        help="Memory against evidence: remembered, derived or ask.",
+        autocompletion=one_of("onConflict"),
+    ),
 ]
 RulesOption = Annotated[
     str | None,
@@ -71,7 +130,13 @@ PrefixesOption = Annotated[
     ),
 ]
 RefreshOption = Annotated[
-    str | None, typer.Option("--refresh", metavar="HOW", help="probe, needed, all or none; needed unless set.")
+    str | None,
+    typer.Option(
+        "--refresh",
+        metavar="HOW",
+        help="probe, needed, all or none; needed unless set.",
+        autocompletion=one_of("refresh"),
+    ),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AutopilotFlag = Annotated[bool, typer.Option("--autopilot", help="Decide without a person.")]
@@ -91,16 +156,33 @@ SaveOption = Annotated[
     Path | None, typer.Option("--save-bundle", metavar="FILE", help="Also write the facts, for explain, rank and diff.")
 ]
 WhyOption = Annotated[
-    str | None, typer.Option("--why", metavar="BRANCH", help="Say in a few sentences why this branch is where it is.")
+    str | None,
+    typer.Option(
+        "--why",
+        metavar="BRANCH",
+        help="Say in a few sentences why this branch is where it is.",
+        autocompletion=complete_branch,
+    ),
 ]
 WhyNotOption = Annotated[
     str | None,
-    typer.Option("--why-not", metavar="BRANCH", help="Say why this branch is not the answer, and what would."),
+    typer.Option(
+        "--why-not",
+        metavar="BRANCH",
+        help="Say why this branch is not the answer, and what would.",
+        autocompletion=complete_branch,
+    ),
 ]
 MarkdownFlag = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue or a pull request.")]
 MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid picture, likewise.")]
 FetchFailureOption = Annotated[
-    str | None, typer.Option("--on-fetch-failure", metavar="POLICY", help="ask, retry, cached, local or abort.")
+    str | None,
+    typer.Option(
+        "--on-fetch-failure",
+        metavar="POLICY",
+        help="ask, retry, cached, local or abort.",
+        autocompletion=one_of("onFetchFailure"),
+    ),
 ]
 PickerOption = Annotated[
     str | None,

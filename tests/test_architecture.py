@@ -75,6 +75,8 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.cli", "candidates.menu"): "only on a terminal",
     ("candidates.cli", "candidates.factory"): "only in factory mode",
     ("candidates.cli", "candidates.versions"): "asked for in a report of a fault only",
+    ("candidates.cli_options", "candidates.completion"): "only for a shell that completes a line",
+    ("candidates.cli_options", "candidates.schemas"): "likewise",
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
