@@ -22,6 +22,7 @@ from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import SCHEMA_NAMES, Decision, Decisions
 from candidates.decide import Policy, decide, undecided_remote
 from candidates.exit_codes import ExitCode
+from candidates.help import EXIT_CODES, GroupedCommands, epilog_of
 from candidates.issue_sources import IssueInput
 from candidates.presenting import Presentation, read_presentation
 from candidates.rank_command import rank_stream
@@ -42,14 +43,16 @@ FACTORY_VARIABLE = "ORC_FACTORY"
 
 app = typer.Typer(
     name="base-branch",
+    cls=GroupedCommands,
     help="Which branch does the work belong on, and how do we know?",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
 
-@app.command("resolve")
+@app.command("resolve", epilog=epilog_of("resolve"))
 def resolve_command(
     paths: cli_options.PathsArgument = None,
     issue: cli_options.IssueOption = None,
@@ -191,7 +194,7 @@ def resolve_command(
     _leave(code)
 
 
-@app.command("choose")
+@app.command("choose", epilog=epilog_of("choose"))
 def choose_command(
     state: cli_options.StateOption,
     name: Annotated[
@@ -254,7 +257,7 @@ def choose_command(
     _leave(code)
 
 
-@app.command("ask")
+@app.command("ask", epilog=epilog_of("ask"))
 def ask_command(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked.")],
     options: Annotated[list[str], typer.Argument(metavar="OPTION...", help="The answers.", show_default=False)],
@@ -279,7 +282,7 @@ def ask_command(
     print_bytes(os.fsencode(options[at]) + b"\n")
 
 
-@app.command("collect")
+@app.command("collect", epilog=epilog_of("collect"))
 def collect_command(
     path: cli_options.PathArgument = HERE,
     issue: cli_options.IssueOption = None,
@@ -316,7 +319,7 @@ def collect_command(
         print_record(gather(run).facts)
 
 
-@app.command("rank")
+@app.command("rank", epilog=epilog_of("rank"))
 def rank_command(
     *,
     ndjson: Annotated[bool, typer.Option("--ndjson", help="Read one bundle a line; print one ranking a line.")] = False,
@@ -325,7 +328,7 @@ def rank_command(
     rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson)
 
 
-@app.command("explain")
+@app.command("explain", epilog=epilog_of("explain"))
 def explain_command(
     path: cli_options.PathArgument = HERE,
     issue: cli_options.IssueOption = None,
@@ -385,7 +388,7 @@ def explain_command(
         show(lines_of(found, view))
 
 
-@app.command("diff")
+@app.command("diff", epilog=epilog_of("diff"))
 def diff_command(
     before: Annotated[
         str, typer.Argument(help="A saved bundle, a decision, a state file or a ranking (-: standard input).")
@@ -407,7 +410,7 @@ def diff_command(
         show(difference_lines(found))
 
 
-@app.command("backtest")
+@app.command("backtest", epilog=epilog_of("backtest"))
 def backtest_command(
     path: cli_options.PathArgument = HERE,
     remote: cli_options.RemoteOption = None,
@@ -433,7 +436,7 @@ def backtest_command(
         raise KeyboardInterrupt
 
 
-@app.command("config")
+@app.command("config", epilog=epilog_of("config"))
 def config_command(path: cli_options.PathArgument = HERE, *, as_json: cli_options.JsonFlag = False) -> None:
     """Show each value of the configuration with where it came from. Tokens are never shown."""
     from candidates.config_view import config_lines, view_configuration  # noqa: PLC0415 - only here
@@ -445,7 +448,7 @@ def config_command(path: cli_options.PathArgument = HERE, *, as_json: cli_option
         show(config_lines(configuration))
 
 
-@app.command("doctor")
+@app.command("doctor", epilog=epilog_of("doctor"))
 def doctor_command(
     path: cli_options.PathArgument = HERE,
     remote: cli_options.RemoteOption = None,
@@ -468,7 +471,7 @@ def doctor_command(
     _leave(health.exit_code)
 
 
-@app.command("demo")
+@app.command("demo", epilog=epilog_of("demo"))
 def demo_command() -> None:
     """Build a small repository with a remote in a temporary folder, and walk through three decisions."""
     from candidates.demo import run_demo  # noqa: PLC0415 - only here
@@ -477,7 +480,7 @@ def demo_command() -> None:
         show(lines)
 
 
-@app.command("schema")
+@app.command("schema", epilog=epilog_of("schema"))
 def schema_command(
     name: Annotated[
         str,
@@ -493,7 +496,7 @@ def schema_command(
     print_bytes(json.dumps(schema_of(name), indent=2).encode() + b"\n")
 
 
-@app.command("remember")
+@app.command("remember", epilog=epilog_of("remember"))
 def remember_command(
     branch: Annotated[
         str, typer.Argument(help="The branch that was chosen.", autocompletion=cli_options.complete_branch)
@@ -511,7 +514,7 @@ def remember_command(
         notice(line)
 
 
-@app.command("forget")
+@app.command("forget", epilog=epilog_of("forget"))
 def forget_command(
     branch: Annotated[
         str | None,
@@ -531,7 +534,7 @@ def forget_command(
         notice(line)
 
 
-@app.command("recent")
+@app.command("recent", epilog=epilog_of("recent"))
 def recent_command(
     path: cli_options.PathArgument = HERE,
     remote: cli_options.RemoteOption = None,
@@ -553,7 +556,7 @@ def recent_command(
         notice(found.detail)
 
 
-@app.command("runs")
+@app.command("runs", epilog=epilog_of("runs"))
 def runs_command(
     run_id: Annotated[
         str | None,
@@ -585,7 +588,7 @@ def runs_command(
         notice(line)
 
 
-@app.command("probe")
+@app.command("probe", epilog=epilog_of("probe"))
 def probe_command(
     name: Annotated[str, typer.Argument(help="The branch's name.", autocompletion=cli_options.complete_branch)],
     path: cli_options.PathArgument = HERE,
@@ -607,7 +610,7 @@ def probe_command(
     _leave(found.exit_code)
 
 
-@app.command("gate")
+@app.command("gate", epilog=epilog_of("gate"))
 def gate_command(
     file: Annotated[Path, typer.Argument(help="The run's state file.")],
     *,
@@ -625,7 +628,7 @@ def gate_command(
     _leave(found.exit_code)
 
 
-@app.command("recheck")
+@app.command("recheck", epilog=epilog_of("recheck"))
 def recheck_command(
     state: cli_options.StateOption,
     path: cli_options.PathArgument = HERE,

@@ -38,8 +38,8 @@ OWNERS = {
     "subprocess": "collectors.process",
 }
 
-# One owner in two files: the declarations of options that several commands share.
-PARTS_OF_AN_OWNER = {"typer": ("candidates.cli_options",)}
+# One owner in three files: the declarations of options that several commands share, and how help is laid out.
+PARTS_OF_AN_OWNER = {"typer": ("candidates.cli_options", "candidates.help")}
 
 # What ranking may take from outside (facts in, ranking out: no file, clock, environment or randomness).
 RANKING_MAY_USE = frozenset(
