@@ -75,7 +75,7 @@ def resolve_command(
         typer.Option(
             "--autonomy",
             metavar="LEVEL",
-            help="manual, guided or full; manual unless set.",
+            help="Who decides: manual, guided or full; manual unless set.",
             autocompletion=cli_options.one_of("autonomy"),
         ),
     ] = None,
@@ -393,7 +393,7 @@ def diff_command(
     before: Annotated[
         str, typer.Argument(help="A saved bundle, a decision, a state file or a ranking (-: standard input).")
     ],
-    after: Annotated[str, typer.Argument(help="Another one, of a later run.")],
+    after: Annotated[str, typer.Argument(help="Another of these, of a later run.")],
     *,
     as_json: cli_options.JsonFlag = False,
 ) -> None:
@@ -519,7 +519,8 @@ def forget_command(
     branch: Annotated[
         str | None,
         typer.Argument(
-            help="The branch; none for all of the project's.", autocompletion=cli_options.complete_remembered
+            help="The branch to forget; without one, all of this project's.",
+            autocompletion=cli_options.complete_remembered,
         ),
     ] = None,
     path: cli_options.PathArgument = HERE,
@@ -673,10 +674,11 @@ def _common(
         ),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Print every git command and request, with its time.")
+        bool,
+        typer.Option("-v", "--verbose", help="Print every git command and request, with its time, on standard error."),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help=f"Likewise, and where an error came from, as {DEBUG_VARIABLE}=1 does.")
+        bool, typer.Option("--debug", help=f"As --verbose, and where an error came from, as {DEBUG_VARIABLE}=1 does.")
     ] = False,
 ) -> None:
     del version
@@ -748,7 +750,11 @@ def _keeping(runs: list[Run], file: Path | None, *, siblings: bool = False) -> l
     from candidates.saved import save_bundle  # noqa: PLC0415 - only where a bundle is saved
 
     if siblings or len(runs) > 1:
-        raise InvalidInput("the facts of one repository make a bundle, and there are several", where="--save-bundle")
+        raise InvalidInput(
+            "the facts of one repository make a bundle, and there are several",
+            where="--save-bundle",
+            hint="base-branch resolve PATH --save-bundle FILE, for each by itself",
+        )
     return [replace(runs[0], keep=(lambda _, facts: save_bundle(file, facts),))]
 
 
@@ -786,9 +792,17 @@ def _interactive(
     from candidates.menu import pick  # noqa: PLC0415 - only here
 
     if siblings or len(runs) > 1:
-        raise InvalidInput("one repository is asked about at a time", where="--interactive")
+        raise InvalidInput(
+            "one repository is asked about at a time",
+            where="--interactive",
+            hint="base-branch resolve PATH --interactive, for each by itself",
+        )
     if runs[0].policy.unattended:
-        raise InvalidInput("an unattended run asks nobody", where="--interactive", hint="--autonomy manual")
+        raise InvalidInput(
+            "an unattended run asks nobody",
+            where="--interactive",
+            hint="base-branch resolve --interactive, without --autopilot",
+        )
     run = _advanced(runs[0])
     term, language = os.environ.get("TERM"), presentation.language
     decision, code, facts = interact(run, lambda question: pick(question, term, language))
@@ -824,7 +838,9 @@ def _in_factory(
     """Factory mode, whose result is written when the stack closes; None in every other mode."""
     if not asked and os.environ.get(FACTORY_VARIABLE) != "1":
         if stage or result or given:
-            raise InvalidInput("--stage, --result and --decision are factory mode's", hint="--factory")
+            raise InvalidInput(
+                "--stage, --result and --decision are factory mode's", hint="base-branch resolve --factory"
+            )
         return None
     from candidates.factory import RESULT, STAGE, Factory, reported  # noqa: PLC0415 - only here
 

@@ -85,7 +85,9 @@ TimeoutOption = Annotated[
 ]
 FloorOption = Annotated[
     float | None,
-    typer.Option("--derive-floor", metavar="SHARE", help="Derive nothing where the kept backtest is below."),
+    typer.Option(
+        "--derive-floor", metavar="SHARE", help="Derive nothing where the kept backtest is below this share, 0 to 1."
+    ),
 ]
 OrderOption = Annotated[
     str | None,
@@ -96,7 +98,7 @@ SeveralOption = Annotated[
     typer.Option(
         "--multiple-versions",
         metavar="POLICY",
-        help="ambiguous, lowest, highest or development.",
+        help="What several fix versions mean: ambiguous, lowest, highest or development.",
         autocompletion=one_of("multipleVersions"),
     ),
 ]
@@ -114,11 +116,12 @@ RulesOption = Annotated[
     typer.Option(
         "--resolve-order",
         metavar="RULES",
-        help="remembered, derived, default, comma separated: which and in which order.",
+        help="The rules in their order, comma separated: remembered, derived, default.",
     ),
 ]
 TtlOption = Annotated[
-    int | None, typer.Option("--branch-ttl-days", metavar="DAYS", help="How long a remembered choice counts; 15.")
+    int | None,
+    typer.Option("--branch-ttl-days", metavar="DAYS", help="How many days a remembered choice counts; 15 unless set."),
 ]
 MostOption = Annotated[
     int | None, typer.Option("--max-candidates", metavar="N", help="How many candidates are listed; 50 unless set.")
@@ -134,7 +137,7 @@ RefreshOption = Annotated[
     typer.Option(
         "--refresh",
         metavar="HOW",
-        help="probe, needed, all or none; needed unless set.",
+        help="What is asked and fetched: needed (unless set), probe, all or none.",
         autocompletion=one_of("refresh"),
     ),
 ]
@@ -149,7 +152,7 @@ SavedOption = Annotated[
     typer.Option(
         "--bundle",
         metavar="FILE",
-        help="Explain a saved bundle, a decision or a state file (-: standard input) instead.",
+        help="Explain a saved bundle, a decision, a state file or a ranking (-: standard input) instead.",
     ),
 ]
 SaveOption = Annotated[
@@ -174,13 +177,15 @@ WhyNotOption = Annotated[
     ),
 ]
 MarkdownFlag = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue or a pull request.")]
-MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid picture, likewise.")]
+MermaidFlag = Annotated[
+    bool, typer.Option("--mermaid", help="Print a Mermaid diagram, for an issue or a pull request.")
+]
 FetchFailureOption = Annotated[
     str | None,
     typer.Option(
         "--on-fetch-failure",
         metavar="POLICY",
-        help="ask, retry, cached, local or abort.",
+        help="Where the remote does not answer: ask, retry, cached, local or abort.",
         autocompletion=one_of("onFetchFailure"),
     ),
 ]
@@ -189,7 +194,8 @@ PickerOption = Annotated[
     typer.Option("--picker", metavar="HOST", help="Print questions as a host asks them: claude, pi, orc or json."),
 ]
 LanguageOption = Annotated[
-    str | None, typer.Option("--language", metavar="LANGUAGE", help="en, tr, or a FILE.toml with a language of yours.")
+    str | None,
+    typer.Option("--language", metavar="LANGUAGE", help="The language of questions: en, tr, or a FILE.toml of yours."),
 ]
 PageOption = Annotated[
     int | None, typer.Option("--page", metavar="N", help="Which page of a question's options; the last leads to more.")
@@ -207,12 +213,18 @@ FactoryFlag = Annotated[
     bool, typer.Option("--factory", help="Nobody can be asked: the outcome goes to --result. Also ORC_FACTORY=1.")
 ]
 StageOption = Annotated[
-    Path | None, typer.Option("--stage", metavar="FILE", help="Factory mode: what was decided; /in/stage.json.")
+    Path | None,
+    typer.Option("--stage", metavar="FILE", help="Factory mode: what was decided before; /in/stage.json unless set."),
 ]
 ResultOption = Annotated[
-    Path | None, typer.Option("--result", metavar="FILE", help="Factory mode: the outcome; /out/result.json.")
+    Path | None,
+    typer.Option("--result", metavar="FILE", help="Factory mode: where the outcome goes; /out/result.json unless set."),
 ]
 DecisionOption = Annotated[
     list[str] | None,
-    typer.Option("--decision", metavar="KEY=VALUE", help="Factory mode: base-branch, remote or fetch-failed."),
+    typer.Option(
+        "--decision",
+        metavar="KEY=VALUE",
+        help="Factory mode: what was decided before, for base-branch, remote or fetch-failed.",
+    ),
 ]

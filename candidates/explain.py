@@ -113,7 +113,7 @@ def _sources(collected: Collected) -> Iterator[Line]:
     yield [("", f"  {'default':<12}{shown(default or 'not known')} ({said})")]
     yield [
         ("", f"  {'refs':<12}{len(refs.branches)} branches, {len(refs.tags)} tags"),
-        ("", "" if refs.complete else "; the list is not complete"),
+        ("", "" if refs.complete else "; the list is incomplete"),
     ]
     convention = collected.ranking.convention
     named = (

@@ -37,7 +37,9 @@ class View:
         given = [flag for flag, value in asked.items() if value]
         together = {"--why", "--why-not"}, {"--markdown", "--mermaid"}
         if len(given) > 1 and set(given) not in together:
-            raise InvalidInput(f"{' and '.join(given)} cannot go together", hint="one at a time")
+            raise InvalidInput(
+                f"{' and '.join(given)} cannot go together", hint=f"base-branch explain {given[0]}, alone"
+            )
 
 
 def text_of(collected: Collected | Recorded, view: View) -> bytes:

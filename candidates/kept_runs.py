@@ -99,9 +99,7 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
     folder = runs_folder(environ)
     found = [file for file in list_kept(folder) if run_id and file.id.startswith(run_id)]
     if len(found) != 1:
-        what = (
-            f"several kept runs begin with {shown(run_id)!r}" if found else f"no kept run is called {shown(run_id)!r}"
-        )
+        what = f"several kept runs begin with {shown(run_id)!r}" if found else f"there is no kept run {shown(run_id)!r}"
         raise InvalidInput(f"{what} in {shown(str(folder))}", where="ID", hint="base-branch runs")
     lines = read_lines(found[0])
     try:

@@ -209,7 +209,7 @@ def parse_ref_rows(text: str) -> list[tuple[str, str, str]]:
     try:
         return [(oid, symref, refname) for oid, symref, refname in (line.split("\0") for line in lines)]
     except ValueError as fault:
-        raise SetupError(_STRANGE, code="unexpected-git-output") from fault
+        raise SetupError(_STRANGE, code="unexpected-git-output", hint="git for-each-ref") from fault
 
 
 def _tracked(
@@ -318,7 +318,7 @@ def parse_advertised(text: str, *, separator: str = "\t") -> RemoteAnswer:
     for line in text.removesuffix("\n").split("\n") if text else ():
         oid, _, refname = line.partition(separator)
         if not refname:
-            raise SetupError(_STRANGE, code="unexpected-git-output")
+            raise SetupError(_STRANGE, code="unexpected-git-output", hint="git for-each-ref")
         if refname.startswith(HEADS):
             branches[refname[len(HEADS) :]] = oid
         elif refname.startswith(TAGS):

@@ -225,8 +225,8 @@ ALL = View()
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (RunsRequest(run_id="zz", view=ALL), "ID: no kept run is called 'zz' in "),
-        (RunsRequest(run_id="", view=ALL), "ID: no kept run is called '' in "),
+        (RunsRequest(run_id="zz", view=ALL), "ID: there is no kept run 'zz' in "),
+        (RunsRequest(run_id="", view=ALL), "ID: there is no kept run '' in "),
         (RunsRequest(run_id=None, view=View(why="main")), "ID: --why: of which run?"),
         (RunsRequest(run_id=None, view=View(as_json=True), clear=True), "--clear: it goes with nothing else"),
         (RunsRequest(run_id="abc", view=ALL, clear=True), "--clear: it goes with nothing else"),
