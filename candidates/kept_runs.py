@@ -29,6 +29,9 @@ from collectors.strict_json import decode_strict
 from ranking.facts import Facts, Instant, Record
 from ranking.names import shown
 
+# The keys of a tag alone are more, and those of a branch three times as many.
+_LEAST_REF_BYTES = 50
+
 Command = Literal["resolve", "choose"]
 T = TypeVar("T")
 
@@ -74,14 +77,14 @@ class KeptRuns(Record, frozen=True, kw_only=True):
 
 def keep_run(environ: Mapping[str, str], run: KeptRun, begun: datetime, most: int) -> None:
     """Put a run into the ring. OSError, SetupError where that cannot be."""
-    bundle = encode_line(run.bundle) if run.bundle is not None else None
-    fits = bundle is not None and len(bundle) <= LARGEST_LINE
-    facts: Literal["kept", "too-many", "none"] = "none" if bundle is None else "kept" if fits else "too-many"
+    bundle = _fitting(run.bundle) if run.bundle is not None else None
+    facts: Literal["kept", "too-many", "none"]
+    facts = "none" if run.bundle is None else "kept" if bundle is not None else "too-many"
     outcome = altered(run.outcome, id=new_id(), facts=facts)
     lines = (
         encode_line(outcome),
         encode_line(run.decision) if run.decision is not None else b"null",
-        bundle if bundle is not None and fits else b"null",
+        bundle if bundle is not None else b"null",
     )
     keep_lines(runs_folder(environ), outcome.id, begun, lines, most)
 
@@ -118,6 +121,14 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
 def clear_runs(environ: Mapping[str, str]) -> int:
     """Remove every kept run; how many there were. SetupError where one cannot be removed."""
     return remove(list_kept(runs_folder(environ)))
+
+
+def _fitting(facts: Facts) -> bytes | None:
+    """The facts as a line; None where it would be longer than the ring takes, most often before it is written."""
+    if (len(facts.refs.branches) + len(facts.refs.tags)) * _LEAST_REF_BYTES > LARGEST_LINE:
+        return None
+    line = encode_line(facts)
+    return line if len(line) <= LARGEST_LINE else None
 
 
 def _outcome(file: KeptFile) -> Outcome | None:
