@@ -60,6 +60,7 @@ NULLABLE = ("convention", "askedOnIssue")
 """What the ranking keeps as null; a merge patch can only take a null away, so a state may lack them."""
 
 _SHOWN = 80
+_MAKES_ONE = "base-branch resolve --state FILE"
 
 
 class Refused(EvidenceError):  # noqa: N818 - it says what happened
@@ -81,9 +82,11 @@ def read_state(path: Path, *, pause: Pause = time.sleep) -> State:
     except OSError as fault:
         raise InvalidInput(f"the state file {path} cannot be read: {reason_of(fault)}") from fault
     if reading.data is None:
-        raise InvalidInput(f"the state file {path} does not exist")
+        raise InvalidInput(f"the state file {path} does not exist", hint=_MAKES_ONE)
     if reading.moving:
-        raise InvalidInput(f"the state file {path} is being written by another program")
+        raise InvalidInput(
+            f"the state file {path} is being written by another program", hint="the same again, when it is done"
+        )
     return parse_state(reading.data, f"the state file {path}")
 
 
@@ -397,7 +400,7 @@ def write_state(
     what = f"the state file {path}"
     existed = os.path.lexists(path)
     if not existed and not path.parent.is_dir():
-        raise InvalidInput(f"{what} cannot be made: there is no such folder")
+        raise InvalidInput(f"{what} cannot be made: there is no such folder", hint=f"mkdir -p {path.parent}")
 
     def edit(reading: Reading) -> Edit | None:
         if reading.data is None and existed:
@@ -421,7 +424,7 @@ def write_state(
             raise InvalidInput(f"{what} has gone meanwhile; nothing was written") from fault
         raise
     if outcome.before is None and outcome.after is None and (existed or not create):
-        raise InvalidInput(f"{what} does not exist")
+        raise InvalidInput(f"{what} does not exist", hint=_MAKES_ONE)
     return outcome
 
 

@@ -14,32 +14,13 @@ import typer
 from typer.core import TyperGroup
 
 from candidates.boundary import DEBUG_VARIABLE, guarded
+from candidates.help import EXIT_CODES, GROUPS, epilog_of
 
-SUMMARIES = {
-    "resolve": "Print the decision: the branch, where it stands, every reason.",
-    "choose": "Record what a person answered to a host's picker.",
-    "ask": "Ask a person on the terminal; for scripts.",
-    "collect": "Print the bundle: every fact that the ranking looks at.",
-    "rank": "Rank the bundle on standard input.",
-    "explain": "Show a person the candidates, and why.",
-    "diff": "Say what changed between two runs, and why the answer did.",
-    "backtest": "Ask this repository's history how often it would be right.",
-    "config": "Show each value of the configuration with its source.",
-    "doctor": "Say what works, and what to run where something does not.",
-    "demo": "Walk through three decisions on a small repository.",
-    "schema": "Print the JSON Schema of what the commands read and print.",
-    "remember": "Remember a choice for this project.",
-    "forget": "Forget a remembered choice of this project, or all of them.",
-    "recent": "Show the remembered choices of this project.",
-    "probe": "Say whether a branch exists, here and on the remote.",
-    "gate": "Refuse a state file that is not ready, with every reason.",
-    "recheck": "Before a push: ask the remote again about the base.",
-}
-"""Every command with its line in the help."""
+NAMES = tuple(name for group in GROUPS.values() for name in group)
 
 
 def declarations_of(name: str) -> ModuleType:
-    """The module in which a command of `SUMMARIES` is declared, as a function of its own name."""
+    """The module in which a command of `NAMES` is declared, as a function of its own name."""
     match name:
         case "resolve":
             from candidates.commands import resolve  # noqa: PLC0415 - one group at a time
@@ -72,29 +53,32 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - whatever typer hands over
         """With the names alone, from which typer lists the commands and proposes near ones."""
-        super().__init__(**attributes | {"commands": dict.fromkeys(SUMMARIES)})
+        super().__init__(**attributes | {"commands": dict.fromkeys(NAMES)})
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401 - click's types have no public name in typer
         """The one that is called; None where there is none of this name."""
         del ctx
-        if cmd_name not in SUMMARIES:
+        if cmd_name not in NAMES:
             return None
         one = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         declared: Callable[..., None] = vars(declarations_of(cmd_name))[f"{cmd_name}_command"]
-        one.command(cmd_name)(declared)
+        one.command(cmd_name, epilog=epilog_of(cmd_name))(declared)
         return typer.main.get_command(one)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401 - likewise
         """Their lines in the help, for which none has to be built."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(list(SUMMARIES.items()))
+        width = max(map(len, NAMES))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", line) for name, line in commands.items()])
 
 
 app = typer.Typer(
     cls=Commands,
     name="base-branch",
     help="Which branch does the work belong on, and how do we know?",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -120,10 +104,11 @@ def _common(
         ),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Print every git command and request, with its time.")
+        bool,
+        typer.Option("-v", "--verbose", help="Print every git command and request, with its time, on standard error."),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help=f"Likewise, and where an error came from, as {DEBUG_VARIABLE}=1 does.")
+        bool, typer.Option("--debug", help=f"As --verbose, and where an error came from, as {DEBUG_VARIABLE}=1 does.")
     ] = False,
 ) -> None:
     del version

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from collectors.config_files import REPOSITORY_FILE
 from collectors.config_keys import DEFAULT_PORTS, KEYS, PRECEDENCE, REPOSITORY_MAY_SET, Held, Key, Origin, Secret
 from collectors.configuration import Configuration, JiraCredential
 from collectors.remote_url import redact
@@ -70,9 +71,10 @@ def view_configuration(configuration: Configuration) -> ConfigView:
 
 
 def config_lines(configuration: Configuration) -> list[Line]:
-    """The configuration for a person: key, value, origin; below it, what has to be said."""
+    """The configuration for a person: key, value, origin; what a repository may set; below it, what has to be said."""
     width = max(map(len, KEYS))
     lines = [_line(key, configuration.held[key.name], width) for key in KEYS.values()]
+    lines += [[], [("bold", f"What a repository's own {REPOSITORY_FILE} may set")], *_repository_lines()]
     bound = list(_token_lines(configuration))
     lines += [[], [("bold", "Jira tokens")], *bound] if bound else []
     if configuration.warnings:
@@ -81,10 +83,10 @@ def config_lines(configuration: Configuration) -> list[Line]:
     return lines
 
 
-def repository_lines() -> list[Line]:
+def _repository_lines() -> list[Line]:
     """What a repository's own file may set, and why that."""
     width = max(map(len, REPOSITORY_MAY_SET))
-    return [[("bold", name.ljust(width)), ("", f"  {why}")] for name, why in REPOSITORY_MAY_SET.items()]
+    return [[("", f"  {name.ljust(width)}  "), ("dim", why)] for name, why in REPOSITORY_MAY_SET.items()]
 
 
 def _value(key: Key, configuration: Configuration) -> ConfigValue:

@@ -16,6 +16,7 @@ from candidates.pickers import Asking, base_branch_question, fetch_failed_questi
 from candidates.resolver import Base, Serving, base_of, derived_branch
 from collectors.config_keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
+from collectors.remote_url import redact
 from ranking.facts import Facts
 from ranking.listing import list_branches
 from ranking.names import shown
@@ -145,9 +146,11 @@ def _given(
     if base in listed:
         return _settled(decision, collected, policy, base, policy.base_source, serving)
     remote = facts.repository.remote
+    # What holds a credential is a URL, and no branch: of a name nothing is hidden.
+    name = shown(redact(base))
     if facts.refs.complete or remote is None:
         whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
-        message = f"{shown(whose)} has no branch {shown(base)}"
+        message = f"{shown(whose)} has no branch {name}"
         raise InvalidInput(message, where="--base", hint=near_hint(base, listed))
     if facts.refs.failure is not None:
         why = f"{remote} did not answer"
@@ -155,7 +158,7 @@ def _given(
         why = f"{remote} was not asked"
     else:
         why = f"the list of {remote} is incomplete"
-    said = f"{shown(base)} is not known here, and {why}: whether it exists cannot be told"
+    said = f"{name} is not known here, and {why}: whether it exists cannot be told"
     return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
 
 

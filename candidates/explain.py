@@ -127,7 +127,7 @@ def listing_rows(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "default", f"{shown(default or 'not known')} ({said})"
     yield (
         "refs",
-        f"{len(refs.branches)} branches, {len(refs.tags)} tags{'' if refs.complete else '; the list is not complete'}",
+        f"{len(refs.branches)} branches, {len(refs.tags)} tags{'' if refs.complete else '; the list is incomplete'}",
     )
 
 

@@ -93,14 +93,14 @@ def decided_before(given: Sequence[str], stage: Path) -> tuple[dict[str, str], t
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or key not in _KEYS:
-            hint = f"--decision {'=...|'.join(_KEYS)}=..."
-            raise InvalidInput(f"{shown(text)!r} is no decision of ours", where="--decision", hint=hint)
+            hint = f"base-branch resolve --factory --decision {'=...|'.join(_KEYS)}=..."
+            raise InvalidInput(f"{shown(text)!r} is no decision that this program takes", where="--decision", hint=hint)
         found.setdefault(_KEYS[key], _checked(key, value, "--decision"))
     for place, entry in enumerate(_stage_decisions(stage)):
         where = f"decisions[{place}]"
         key, value = _entry(entry, where)
         if key not in _KEYS:
-            passed_over.append(f"{where}: {shown(key)} is no decision of ours: passed over")
+            passed_over.append(f"{where}: {shown(key)} is no decision that this program takes: passed over")
         else:
             found.setdefault(_KEYS[key], _checked(key, value, where))
     return found, tuple(passed_over)
@@ -225,6 +225,8 @@ def _write(factory: Factory, result: Result) -> None:
         replace_bytes(factory.result, encode_pretty(result))
     except OSError as fault:
         message = f"the result file {shown(str(factory.result))} cannot be written: {reason_of(fault)}"
-        raise SetupError(message, code="result-unwritable", hint="--result FILE") from fault
+        raise SetupError(
+            message, code="result-unwritable", hint="base-branch resolve --factory --result FILE"
+        ) from fault
     except msgspec.ValidationError as fault:  # pragma: no cover - our own record
         raise SetupError(str(fault), code="result-unwritable") from fault

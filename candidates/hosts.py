@@ -67,7 +67,7 @@ def host_named(name: str) -> HostName:
     for host in get_args(HostName):
         if name == host:
             return host  # type: ignore[no-any-return]
-    raise InvalidInput(f"there is no host {shown(name)!r}", where="--picker", hint=f"--picker {'|'.join(HOSTS)}")
+    raise InvalidInput(f"there is no picker {shown(name)!r}", where="--picker", hint=f"--picker {'|'.join(HOSTS)}")
 
 
 def render(

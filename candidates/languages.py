@@ -57,7 +57,7 @@ def parse_language(data: bytes, name: str, like: Mapping[str, str], what: str) -
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as fault:
         raise InvalidInput(f"{what} is no TOML: {shown(str(fault))}") from fault
     faults = [f"{key} is missing" for key in like if key not in texts]
-    faults += [f"{shown(key)} is no text of ours" for key in sorted(texts.keys() - like.keys())]
+    faults += [f"{shown(key)} is none of the texts" for key in sorted(texts.keys() - like.keys())]
     faults += [f"{key}: {why}" for key in like if key in texts and (why := _fault(texts[key], like[key]))]
     if faults:
         raise InvalidInput(f"{what}: {'; '.join(faults)}")

@@ -110,7 +110,8 @@ def dated_later(entries: Iterable[Stored], project_key: str, branch: str, now: d
         if e.project_key == project_key and e.choice is not None and e.branch != branch and e.choice.last_used > now
     ]
     return tuple(
-        f"{choice.branch} was chosen on {choice.last_used:%Y-%m-%d}, later than now: it still comes first; forget it"
+        f"{choice.branch} was chosen on {choice.last_used:%Y-%m-%d}, later than now: it still comes first; "
+        f"base-branch forget {choice.branch}"
         for choice in newest_first(later)[:1]
     )
 
@@ -128,10 +129,12 @@ def _only(entries: tuple[Stored, ...], ours: list[Stored], kept: tuple[RecentCho
 
 def _check(project_key: str, branch: str | None) -> None:
     if not project_key or not project_key.isprintable():
-        raise InvalidInput(f"{shown(project_key)!r} is no project key", where="projectKey")
+        raise InvalidInput(
+            f"{shown(project_key)!r} is no project key", where="projectKey", hint="name one: --project-key KEY"
+        )
     fault = fault_of(branch) if branch is not None else None
     if branch is not None and fault:
-        raise InvalidInput(f"{shown(branch)!r} is no branch name: {fault}", where="branch")
+        raise InvalidInput(f"{shown(branch)!r} can be no branch: {fault}", where="branch")
 
 
 def _bytes(name: str) -> bytes:

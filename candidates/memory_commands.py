@@ -75,7 +75,9 @@ def _check(run: Run, here: Located, branch: str) -> None:
         message = (
             f"{here.choice.name} did not answer ({answer.kind}: {answer.detail}): {shown(branch)} is not remembered"
         )
-        raise EvidenceError(message, code="remote-silent", hint="base-branch remember, when it answers again")
+        raise EvidenceError(
+            message, code="remote-silent", hint=f"base-branch remember {shown(branch)}, when it answers again"
+        )
     if branch not in answer.branches:
         message = f"{here.choice.name} has no branch {shown(branch)}"
         raise InvalidInput(message, hint=near_hint(branch, answer.branches))

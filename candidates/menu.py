@@ -173,7 +173,7 @@ def read_default(text: str | None, labels: Sequence[str]) -> int | None:
     if text in labels:
         return labels.index(text)
     message = f"{shown(text)!r} is neither a number from 1 to {len(labels)} nor one of the options"
-    raise InvalidInput(message, where=DEFAULT_VARIABLE)
+    raise InvalidInput(message, where=DEFAULT_VARIABLE, hint=f"unset {DEFAULT_VARIABLE}")
 
 
 def choose(menu: Menu, term: str | None, language: Language = ENGLISH) -> int | None:

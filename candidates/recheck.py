@@ -131,10 +131,10 @@ def sentence(found: Rechecked) -> str:
             return f"{base} is not known to be fresh: the commits that {branch} lacks could not be counted: {why}."
         case Rechecked(failure=Failure() as failure):
             where = f" ({failure.host})" if failure.host else ""
-            who = f"{remote} gave no answer" if remote else "nobody could be asked"
+            who = f"{remote} did not answer" if remote else "nobody could be asked"
             return f"{base} may be stale: {who}{where}: {failure.kind}: {shown(failure.detail)}."
         case _:
-            return f"{base} may be stale: {remote} gave no answer."
+            return f"{base} may be stale: {remote} did not answer."
 
 
 # --- what the state says ---
@@ -143,7 +143,7 @@ def sentence(found: Rechecked) -> str:
 def _recorded(state: Mapping[str, object]) -> _Recorded:
     worktree = state.get("worktreePath")
     if worktree is not None and (not isinstance(worktree, str) or not worktree or "\0" in worktree):
-        raise InvalidInput("it is no path", where="worktreePath")
+        raise InvalidInput("the state has no path there", where="worktreePath", hint=_written("worktreePath"))
     base = _name(state, BRANCH)
     return _Recorded(base=base, branch=_name(state, "branch"), worktree=worktree, refs=_refs(state.get(EVIDENCE), base))
 
@@ -152,12 +152,16 @@ def _name(state: Mapping[str, object], key: str) -> str:
     """The branch name under a key of the state, whole or as `refs/heads/NAME`."""
     value = state.get(key)
     if not isinstance(value, str):
-        said = "the state does not say it" if value is None else "it is no text"
-        raise InvalidInput(said, where=key)
+        said = "the state does not name it" if value is None else "the state has no text there"
+        raise InvalidInput(said, where=key, hint="base-branch resolve --state FILE" if key == BRANCH else _written(key))
     name = _plain(value)
     if fault := fault_of(name):
         raise InvalidInput(f"{shown(value)!r} can be no branch: {fault}", where=key)
     return name
+
+
+def _written(key: str) -> str:
+    return f"let the pipeline write {key} into the state"
 
 
 def _plain(value: object) -> str:

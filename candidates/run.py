@@ -32,6 +32,9 @@ _GRAVEST = (ExitCode.REMOTE_SILENT, ExitCode.SOURCE_FAILED, ExitCode.ASK, ExitCo
 _AT_ONCE = 8
 
 
+Keep = Callable[[Git, Facts], None]
+
+
 class Run(Struct, frozen=True, kw_only=True):
     """Everything that one repository's run is made of."""
 
@@ -40,8 +43,8 @@ class Run(Struct, frozen=True, kw_only=True):
     configuration: Configuration
     request: Request
     policy: Policy
-    keep: Callable[[Facts], None] | None = None
-    """What is done with the facts beside deciding on them: a bundle is saved."""
+    keep: tuple[Keep, ...] = ()
+    """What is done with the facts beside deciding on them: a bundle is saved, the run is kept."""
 
     @property
     def root(self) -> Path:
@@ -121,8 +124,8 @@ def gather(run: Run) -> Collected:
     collected = collect(run.request)
     if is_silent(collected) and run.policy.on_fetch_failure == "retry":
         collected = collect(run.request)
-    if run.keep is not None:
-        run.keep(collected.facts)
+    for keep in run.keep:
+        keep(run.git, collected.facts)
     return collected
 
 

@@ -24,15 +24,18 @@ from collectors.strict_json import decode_strict
 from ranking.facts import Facts, Ranking
 from ranking.names import fault_of, shown
 
-Kind = Literal["run", "bundle", "decision", "state", "ranking"]
+Kind = Literal["run", "kept run", "bundle", "decision", "state", "ranking"]
 
+_ASKS_NOW = "base-branch explain, which asks now"
+_SINCE = "what has changed since"
 _RANKED_AGAIN = "what would decide it: without the facts nothing can be ranked again"
 _BESIDE = "which branches and tags were listed beside these candidates, and when each was last committed to"
 _UNKNOWN: dict[Kind, tuple[str, ...]] = {
     "run": (),
+    "kept run": (_SINCE,),
     "bundle": (
         "how long each source took then, and which were asked in vain, beyond what the facts say",
-        "what has changed since",
+        _SINCE,
     ),
     "decision": (_BESIDE, "what the issue names, beyond what the evidence quotes", _RANKED_AGAIN),
     "state": (
@@ -97,9 +100,10 @@ def parse_saved(data: bytes, what: str, flags: Mapping[str, object]) -> Recorded
     if schema == "base-branch/bundle@1":
         return recorded(recollected(overlaid(decode_bundle(data, what), flags)), "bundle")
     if flags:
-        raise InvalidInput(f"{', '.join(sorted(flags))} cannot change what {what} says: it holds no facts")
+        said = f"{', '.join(sorted(flags))} cannot change what {what} says: it holds no facts"
+        raise InvalidInput(said, hint="base-branch resolve --save-bundle FILE, which has them")
     if schema == "base-branch/decision@1":
-        return _decided(decode_strict(data, Decision, what), what)
+        return decided(decode_strict(data, Decision, what), what)
     if schema == "base-branch/decisions@1":
         several = decode_strict(data, Decisions, what).decisions
         if len(several) != 1:
@@ -107,7 +111,7 @@ def parse_saved(data: bytes, what: str, flags: Mapping[str, object]) -> Recorded
             raise InvalidInput(
                 message, where="decisions", hint="jq '.decisions[0]' FILE | base-branch explain --bundle -"
             )
-        return _decided(several[0], what)
+        return decided(several[0], what)
     if EVIDENCE in document:
         return _of_state(document, what)
     if "candidates" in document and schema is None:
@@ -117,9 +121,10 @@ def parse_saved(data: bytes, what: str, flags: Mapping[str, object]) -> Recorded
     raise InvalidInput(message, hint="base-branch collect --save-bundle FILE")
 
 
-def _decided(decision: Decision, what: str) -> Recorded:
+def decided(decision: Decision, what: str) -> Recorded:
+    """A decision as a record, which has no facts. InvalidInput where nothing was ranked for it."""
     if decision.base_branch_evidence is None:
-        raise InvalidInput(f"{what} has no evidence: nothing was ranked for it", where=EVIDENCE)
+        raise InvalidInput(f"{what} has no evidence: nothing was ranked for it", where=EVIDENCE, hint=_ASKS_NOW)
     return Recorded(
         kind="decision",
         name=decision.repository,
@@ -136,7 +141,7 @@ def _decided(decision: Decision, what: str) -> Recorded:
 def _of_state(document: Mapping[str, Any], what: str) -> Recorded:
     evidence = document[EVIDENCE]
     if not isinstance(evidence, dict):
-        raise InvalidInput(f"{what} records no evidence", where=EVIDENCE)
+        raise InvalidInput(f"{what} has no evidence", where=EVIDENCE, hint=_ASKS_NOW)
     branch, source = document.get(BRANCH), document.get(SOURCE)
     return Recorded(
         kind="state",

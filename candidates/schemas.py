@@ -9,6 +9,7 @@ import msgspec
 from candidates.contract import SCHEMA_NAMES, json_schema
 from candidates.gate import GateReport, state_schema
 from candidates.hosts import Picker
+from candidates.kept_runs import KeptRun, KeptRuns
 from candidates.memory_commands import Recent
 from candidates.probe import Probed
 from candidates.recheck import Rechecked
@@ -21,6 +22,8 @@ _REPORTS: dict[str, tuple[type[Record], str]] = {
     "recheck": (Rechecked, "base-branch/recheck@1"),
     "probe": (Probed, "base-branch/probe@1"),
     "recent": (Recent, "base-branch/recent@1"),
+    "runs": (KeptRuns, "base-branch/runs@1"),
+    "run": (KeptRun, "base-branch/run@1"),
     "picker": (Picker, "base-branch/picker@1"),
 }
 

@@ -54,14 +54,16 @@ def read_repository_file(top: Path) -> dict[str, Held]:
         inside = real.relative_to(top.resolve(strict=True)).parts
     except FileNotFoundError as fault:
         if path.is_symlink():
-            raise InvalidInput(f"{path} is a symbolic link to what is not there") from fault
+            raise InvalidInput(f"{path} is a symbolic link to what is not there", hint=f"ls -l {path}") from fault
         return {}
     except (OSError, RuntimeError) as fault:  # RuntimeError: a loop of links, before Python 3.13
         raise InvalidInput(f"{path} cannot be read: {_why(fault)}") from fault
     except ValueError as fault:
-        raise InvalidInput(f"{path} is a symbolic link out of the work tree; it is not followed") from fault
+        raise InvalidInput(
+            f"{path} is a symbolic link out of the work tree; it is not followed", hint=f"ls -l {path}"
+        ) from fault
     if ".git" in inside:
-        raise InvalidInput(f"{path} is a symbolic link into .git; it is not followed")
+        raise InvalidInput(f"{path} is a symbolic link into .git; it is not followed", hint=f"ls -l {path}")
     text = read_bounded(real, str(path), follow=False)
     return {} if text is None else parse_file(text.data, str(path), "repository")
 

@@ -355,6 +355,13 @@ _ALL: Final = (
     _plain("issueOptional", bool, default=False),
     _plain("language", str, "en", _language_fault),
     _plain("askOnIssue", bool, default=False),
+    # No flag, and not the repository's to say: how much of a user's own disk, and what is left lying there.
+    Key(
+        name="runs.keep",
+        type=Annotated[int, msgspec.Meta(ge=0, le=1000)],
+        default=20,
+        variables=("BASE_BRANCH_RUNS_KEEP",),
+    ),
     Key(name="jira.url", type=str | None, variables=("JIRA_URL",), check=_url_fault),
     Key(name="jira.email", type=str | None, variables=("JIRA_EMAIL",), check=_login_fault),
     Key(name="jira.token", type=str | None, variables=("JIRA_TOKEN",), secret=True, check=_secret_fault),

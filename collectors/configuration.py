@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, cast
@@ -35,7 +35,9 @@ from collectors.config_keys import (
     parse_address,
 )
 from collectors.errors import InvalidInput
-from collectors.preferences import PREFERENCES_VARIABLE, preferences_path
+from collectors.preferences import PREFERENCES_VARIABLE
+from collectors.runs_store import RUNS_VARIABLE
+from collectors.user_folders import config_folder
 from ranking.facts import Settings
 from ranking.names import shown
 
@@ -44,7 +46,7 @@ AUTOPILOT_FLAG: Final = "--autopilot"
 
 _PREFIX: Final = "BASE_BRANCH_"
 # Read elsewhere in the program; no settings.
-_OTHER_VARIABLES: Final = (CONFIG_VARIABLE, PREFERENCES_VARIABLE, "BASE_BRANCH_DEBUG")
+_OTHER_VARIABLES: Final = (CONFIG_VARIABLE, PREFERENCES_VARIABLE, RUNS_VARIABLE, "BASE_BRANCH_DEBUG")
 _PUBLIC_HOST: Final = "github.com"
 _LOOPBACK: Final = re.compile(r"localhost|127\.[0-9.]+|::1")
 
@@ -109,6 +111,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
     issue_optional: bool
     language: str
     ask_on_issue: bool
+    keep_runs: int
     jira: JiraConfiguration
     github: GitHubConfiguration
     held: Mapping[str, Held]
@@ -125,16 +128,16 @@ class Configuration(Struct, frozen=True, kw_only=True):
         return self.held[key].origin.source != "default"
 
 
-def default_user_file() -> Path:
+def default_user_file(environ: Mapping[str, str]) -> Path:
     """`config.toml` in the user's configuration folder, beside the store of preferences."""
-    return preferences_path({}).with_name("config.toml")
+    return config_folder(environ) / "config.toml"
 
 
 def read_configuration(
     flags: Mapping[str, object],
     environ: Mapping[str, str],
     repository_top: Path | None,
-    user_file: Callable[[], Path] = default_user_file,
+    user_file: Callable[[], Path] | None = None,
 ) -> Configuration:
     """Read all sources and merge them; InvalidInput for the first that is not right.
 
@@ -145,7 +148,8 @@ def read_configuration(
     flagged, environment = read_flags(flags), read_environment(environ)
     repository = read_repository_file(repository_top) if repository_top is not None else {}
     named = environ.get(CONFIG_VARIABLE)
-    user, said = read_user_file(Path(named) if named else user_file(), named=bool(named))
+    at = user_file or partial(default_user_file, environ)
+    user, said = read_user_file(Path(named) if named else at(), named=bool(named))
     found = [*unknown_variables(environ), *said]
     environment, stripped = _without_userinfo(environment)
     found += stripped
@@ -248,6 +252,7 @@ def _assemble(held: Layer, credentials: tuple[JiraCredential, ...], warnings: tu
         issue_optional=cast("bool", value["issueOptional"]),
         language=cast("str", value["language"]),
         ask_on_issue=cast("bool", value["askOnIssue"]),
+        keep_runs=cast("int", value["runs.keep"]),
         jira=JiraConfiguration(
             url=cast("str | None", value["jira.url"]),
             fields=cast("tuple[str, ...] | None", value["jira.fields"]),

@@ -41,7 +41,7 @@ def parse_ref_lines(text: str, separator: str) -> RefColumns:
         fields.pop()
     oids, refnames = fields[::2], fields[1::2]
     if len(oids) != len(refnames) or not _OID_LENGTHS.issuperset(map(len, oids)):
-        raise SetupError("git listed refs in an unknown form", code="unexpected-git-output")
+        raise SetupError("git listed refs in an unknown form", code="unexpected-git-output", hint="git for-each-ref")
     return RefColumns(oids, refnames)
 
 

@@ -119,7 +119,11 @@ def open_repository(git: Git) -> Checkout:
     inside = fixed[3] == "true"
     climb = rest.pop() if inside and rest else ""
     if fixed[2] not in _OBJECT_FORMATS or len(rest) < _PATHS:
-        raise SetupError("git rev-parse answered in an unknown form", code="unexpected-git-output")
+        raise SetupError(
+            "git rev-parse answered in an unknown form",
+            code="unexpected-git-output",
+            hint="git --version, and a newer git",
+        )
     if len(rest) > _PATHS:  # a path holds a newline: ask for each by itself
         rest = [_one_path(git, "--absolute-git-dir"), _one_path(git, "--git-common-dir")]
     return Checkout(

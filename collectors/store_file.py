@@ -128,13 +128,17 @@ def change_file(
         raise SetupError(said, code="store-unwritable", hint=hint) from fault
 
 
-def replace_bytes(path: Path, data: bytes) -> None:
-    """Write a file that has no other writers: whole or not at all. OSError where that cannot be."""
+def replace_bytes(path: Path, data: bytes, *, lasting: bool = True) -> None:
+    """Write a file that has no other writers: whole or not at all. OSError where that cannot be.
+
+    `lasting` off: a power failure may take it, which saves the wait for the disk; a killed process never does.
+    """
     _refuse_odd_path(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _draft(path, data, None) as draft:
+    with _draft(path, data, None, lasting=lasting) as draft:
         draft.replace(path)
-        _sync_folder(path.parent)
+        if lasting:
+            _sync_folder(path.parent)
 
 
 def reason_of(fault: OSError) -> str:
@@ -229,8 +233,8 @@ def _take(descriptor: int) -> bool:
 
 
 @contextmanager
-def _draft(target: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
-    """Give a finished, synced file beside the target; it is gone afterwards, unless it was moved into place."""
+def _draft(target: Path, data: bytes, like: os.stat_result | None, *, lasting: bool = True) -> Iterator[Path]:
+    """Give a finished file beside the target, synced where it is to last; unless moved into place it goes again."""
     # Not tempfile: 8 ms of import for a random name.
     draft = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -244,7 +248,8 @@ def _draft(target: Path, data: bytes, like: os.stat_result | None) -> Iterator[P
                 os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
             file.write(data)
             file.flush()
-            os.fsync(descriptor)
+            if lasting:
+                os.fsync(descriptor)
         yield draft
     finally:
         with suppress(OSError):

@@ -35,7 +35,7 @@ OWNERS = {
     "subprocess": "collectors.process",
 }
 
-# One owner in two files: the declarations of options that several commands share.
+# One owner in several files: a group of commands each.
 PARTS_OF_AN_OWNER = {
     "typer": tuple(
         f"candidates.commands.{group}" for group in "options choose explain memory pipeline resolve setup".split()

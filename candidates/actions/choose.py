@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
-from candidates.actions.resolve import FACTORY_VARIABLE
+from candidates.actions.resolve import FACTORY_VARIABLE, remember_answer
 from candidates.actions.wiring import asking_for_the_remote, git_at, now, warn
 from candidates.choose import cancelled as given_up
-from candidates.choose import choose_base, keep, with_evidence_of
+from candidates.choose import choose_base, with_evidence_of
 from candidates.exit_codes import ExitCode
 from candidates.issue_sources import IssueInput
+from candidates.journal import journal
 from candidates.menu import DEFAULT_VARIABLE, Menu, Row, read_default
 from candidates.menu import choose as choose_row
 from candidates.presenting import read_presentation
@@ -42,22 +44,24 @@ def choose(
     flags = dict(flags) | {"--refresh": "needed", "--autonomy": "manual"}
     run = prepare(git_at(path), flags, given, now(), base=name)
     warn([run])
-    with asking_for_the_remote(run, as_json=True):
-        if name is None:
-            print_record(presentation.present(given_up(run)))
-            return ExitCode.ASK
-        answer, code, facts = choose_base(run, name)
-    refused = None
-    if code == ExitCode.ANSWERED:
-        if given.text is None and not given.versions:
-            answer = with_evidence_of(answer, state)
-        refused = record(answer, [run.root], state, run.request.now)
-    print_record(presentation.present(answer))
-    if refused is not None:
-        raise refused
-    if code == ExitCode.ANSWERED:
-        for line in keep(run, facts, name):
-            notice(line)
+    with journal("choose", datetime.now(UTC), notice) as taken:
+        run = taken.watch([run])[0]
+        with asking_for_the_remote(run, as_json=True):
+            if name is None:
+                answer, code, facts = given_up(run), ExitCode.ASK, None
+            else:
+                answer, code, facts = choose_base(run, name)
+        refused = None
+        if code == ExitCode.ANSWERED:
+            if given.text is None and not given.versions:
+                answer = with_evidence_of(answer, state)
+            refused = record(answer, [run.root], state, run.request.now)
+        taken.note(answer, [run], code)
+        print_record(presentation.present(answer))
+        if refused is not None:
+            raise refused
+        if code == ExitCode.ANSWERED:
+            remember_answer(run, facts, answer)
     return code
 
 

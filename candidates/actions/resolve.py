@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from candidates.contract import Decision, Decisions
 from candidates.decide import Policy
 from candidates.exit_codes import ExitCode
 from candidates.issue_sources import IssueInput
+from candidates.journal import journal
 from candidates.presenting import Presentation, read_presentation
 from candidates.run import Run, decide_all, find_siblings, prepare, remembered_of, settle, sibling_runs
 from candidates.terminal import has_terminal, notice, print_record
@@ -66,7 +68,7 @@ def resolve(asked: Asked) -> ExitCode:
     """Decide, record where a state is named, print. Nothing is printed where the state cannot be read or written."""
     if asked.state_patch and any(path.is_file() for path in asked.paths):
         raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
-    with ExitStack() as stack:
+    with ExitStack() as stack, journal("resolve", datetime.now(UTC), notice) as taken:
         moment = now()
         plan = _in_factory(stack, asked)
         presentation = read_presentation(asked.picker, asked.language, asked.page, asked.step, asked.preview_dir)
@@ -76,12 +78,15 @@ def resolve(asked: Asked) -> ExitCode:
             presentation, interactive = Presentation(step=asked.step), False
         if asked.save_bundle is not None and asked.several:
             raise InvalidInput(
-                "the facts of one repository make a bundle, and there are several", where="--save-bundle"
+                "the facts of one repository make a bundle, and there are several",
+                where="--save-bundle",
+                hint="base-branch resolve PATH --save-bundle FILE, for each by itself",
             )
         runs = [prepare(git_at(path), flags, asked.given, moment, base=base) for path in asked.paths]
         runs = [keeping(one, asked.save_bundle) for one in runs]
         runs = [altered(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
         warn(runs)
+        runs = taken.watch(runs)
         settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
         answer, runs, code, to_keep = settle_all(runs, presentation, siblings=asked.siblings)
         refused = None
@@ -89,10 +94,11 @@ def resolve(asked: Asked) -> ExitCode:
             answer, refused = _recorded(answer, runs, asked.state, patch=asked.state_patch)
         if plan is not None:
             plan.answer = (answer, code)
+        taken.note(answer, runs, code)
         print_record(presentation.present(answer))
         if refused is not None:
             raise refused
-        _remember_answer(runs[0], to_keep, answer)
+        remember_answer(runs[0], to_keep, answer)
     return code
 
 
@@ -117,7 +123,9 @@ def _in_factory(stack: ExitStack, asked: Asked) -> Factory | None:
     """Factory mode, whose result is written when the stack closes; None in every other mode."""
     if not asked.factory and not _factory_is_set():
         if asked.stage or asked.result or asked.decisions:
-            raise InvalidInput("--stage, --result and --decision are factory mode's", hint="--factory")
+            raise InvalidInput(
+                "--stage, --result and --decision are factory mode's", hint="base-branch resolve --factory"
+            )
         return None
     from candidates.factory import RESULT, STAGE, Factory, reported  # noqa: PLC0415 - only in factory mode
 
@@ -150,9 +158,17 @@ def _interactive(runs: list[Run], presentation: Presentation, *, siblings: bool)
     from candidates.menu import pick  # noqa: PLC0415 - likewise
 
     if siblings or len(runs) > 1:
-        raise InvalidInput("one repository is asked about at a time", where="--interactive")
+        raise InvalidInput(
+            "one repository is asked about at a time",
+            where="--interactive",
+            hint="base-branch resolve PATH --interactive, for each by itself",
+        )
     if runs[0].policy.unattended:
-        raise InvalidInput("an unattended run asks nobody", where="--interactive", hint="--autonomy manual")
+        raise InvalidInput(
+            "an unattended run asks nobody",
+            where="--interactive",
+            hint="base-branch resolve --interactive, without --autopilot",
+        )
     run = advanced(runs[0])
     term, language = os.environ.get("TERM"), presentation.language
     decision, code, facts = interact(run, lambda question: pick(question, term, language))
@@ -173,7 +189,7 @@ def _recorded(
     return answer, record(answer, roots, state, runs[0].request.now)
 
 
-def _remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions) -> None:
+def remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions) -> None:
     """Remember what a person answered here; without facts that confirm it nobody did."""
     if facts is not None and isinstance(answer, Decision) and answer.base_branch is not None:
         from candidates.choose import keep  # noqa: PLC0415 - only where a person answered

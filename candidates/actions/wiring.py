@@ -66,7 +66,7 @@ def keeping(run: Run, file: Path | None) -> Run:
         return run
     from candidates.saved import save_bundle  # noqa: PLC0415 - only where a bundle is saved
 
-    return altered(run, keep=lambda facts: save_bundle(file, facts))
+    return altered(run, keep=(lambda _, facts: save_bundle(file, facts),))
 
 
 def advanced(run: Run) -> Run:

@@ -13,7 +13,10 @@ from candidates.commands.options import HERE, LOOKING, flags_of, leave
 def choose_command(
     context: typer.Context,
     state: options.StateOption,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The branch that was chosen.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="The branch that was chosen.", autocompletion=options.complete_branch),
+    ] = None,
     path: options.PathArgument = HERE,
     issue: options.IssueOption = None,
     issue_version: options.VersionOption = None,

@@ -1,4 +1,4 @@
-"""`explain`, `collect`, `diff`, `rank` and `backtest`, as they are called."""
+"""`explain`, `runs`, `collect`, `diff`, `rank` and `backtest`, as they are called."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def diff_command(
     before: Annotated[
         str, typer.Argument(help="A saved bundle, a decision, a state file or a ranking (-: standard input).")
     ],
-    after: Annotated[str, typer.Argument(help="Another one, of a later run.")],
+    after: Annotated[str, typer.Argument(help="Another of these, of a later run.")],
     *,
     as_json: options.JsonFlag = False,
 ) -> None:
@@ -119,3 +119,29 @@ def backtest_command(
     from candidates.actions.backtest import backtest  # noqa: PLC0415 - when it is to be done
 
     backtest(path, remote, project_key, as_json=as_json)
+
+
+def runs_command(
+    run_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="The run to explain again.", autocompletion=options.complete_run),
+    ] = None,
+    why: options.WhyOption = None,
+    why_not: options.WhyNotOption = None,
+    save_bundle: options.SaveOption = None,
+    html: options.HtmlOption = None,
+    *,
+    markdown: options.MarkdownFlag = False,
+    mermaid: options.MermaidFlag = False,
+    as_json: options.JsonFlag = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove every kept run.")] = False,
+) -> None:
+    """List the last runs of `resolve` and `choose`, newest first; with an ID, explain that run again.
+
+    Each keeps its facts on this machine. Of an ID its beginning is enough, where no other run begins so.
+    """
+    from candidates.actions.runs import runs  # noqa: PLC0415 - when it is to be done
+    from candidates.explain_command import View  # noqa: PLC0415 - when it is to be done
+
+    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)
+    runs(run_id, view, save_bundle, clear=clear)

@@ -12,7 +12,7 @@ from candidates.commands.options import HERE, LOOKING, flags_of
 
 def remember_command(
     context: typer.Context,
-    branch: Annotated[str, typer.Argument(help="The branch that was chosen.")],
+    branch: Annotated[str, typer.Argument(help="The branch that was chosen.", autocompletion=options.complete_branch)],
     path: options.PathArgument = HERE,
     remote: options.RemoteOption = None,
     project_key: options.KeyOption = None,
@@ -26,7 +26,13 @@ def remember_command(
 
 def forget_command(
     context: typer.Context,
-    branch: Annotated[str | None, typer.Argument(help="The branch; none for all of the project's.")] = None,
+    branch: Annotated[
+        str | None,
+        typer.Argument(
+            help="The branch to forget; without one, all of this project's.",
+            autocompletion=options.complete_remembered,
+        ),
+    ] = None,
     path: options.PathArgument = HERE,
     remote: options.RemoteOption = None,
     project_key: options.KeyOption = None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +34,52 @@ def leave(code: int) -> None:
         raise typer.Exit(int(code))
 
 
+# --- what a shell is offered ---
+
+
+def complete_branch(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Branches of the clone in the current folder: of a line that ends in an option [PATH] is not read yet."""
+    from candidates.completion import branch_names  # noqa: PLC0415 - only for a shell
+
+    names = branch_names(HERE, os.environ, ctx.params.get("remote"))
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_remembered(incomplete: str) -> list[str]:
+    """Branches that are remembered."""
+    from candidates.completion import remembered_names  # noqa: PLC0415 - only for a shell
+
+    return [name for name in remembered_names(HERE, os.environ) if name.startswith(incomplete)]
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """Kept runs."""
+    from candidates.completion import run_ids  # noqa: PLC0415 - only for a shell
+
+    return [run_id for run_id in run_ids(os.environ) if run_id.startswith(incomplete)]
+
+
+def complete_schema(incomplete: str) -> list[str]:
+    """The schemas by their names."""
+    from candidates.schemas import NAMES  # noqa: PLC0415 - only for a shell
+
+    return [name for name in NAMES if name.startswith(incomplete)]
+
+
+def one_of(key: str) -> Callable[[str], list[str]]:
+    """The words that a key of the configuration takes."""
+
+    def complete(incomplete: str) -> list[str]:
+        from candidates.completion import words_of  # noqa: PLC0415 - only for a shell
+
+        return [word for word in words_of(key) if word.startswith(incomplete)]
+
+    return complete
+
+
+# --- the options ---
+
+
 PathArgument = Annotated[Path, typer.Argument(metavar="[PATH]", help="A folder of the repository.", show_default=False)]
 PathsArgument = Annotated[
     list[Path] | None,
@@ -59,7 +107,9 @@ TimeoutOption = Annotated[
 ]
 FloorOption = Annotated[
     float | None,
-    typer.Option("--derive-floor", metavar="SHARE", help="Derive nothing where the kept backtest is below."),
+    typer.Option(
+        "--derive-floor", metavar="SHARE", help="Derive nothing where the kept backtest is below this share, 0 to 1."
+    ),
 ]
 OrderOption = Annotated[
     str | None,
@@ -67,22 +117,33 @@ OrderOption = Annotated[
 ]
 SeveralOption = Annotated[
     str | None,
-    typer.Option("--multiple-versions", metavar="POLICY", help="ambiguous, lowest, highest or development."),
+    typer.Option(
+        "--multiple-versions",
+        metavar="POLICY",
+        help="What several fix versions mean: ambiguous, lowest, highest or development.",
+        autocompletion=one_of("multipleVersions"),
+    ),
 ]
 ConflictOption = Annotated[
     str | None,
-    typer.Option("--on-conflict", metavar="POLICY", help="Memory against evidence: remembered, derived or ask."),
+    typer.Option(
+        "--on-conflict",
+        metavar="POLICY",
+        help="Memory against evidence: remembered, derived or ask.",
+        autocompletion=one_of("onConflict"),
+    ),
 ]
 RulesOption = Annotated[
     str | None,
     typer.Option(
         "--resolve-order",
         metavar="RULES",
-        help="remembered, derived, default, comma separated: which and in which order.",
+        help="The rules in their order, comma separated: remembered, derived, default.",
     ),
 ]
 TtlOption = Annotated[
-    int | None, typer.Option("--branch-ttl-days", metavar="DAYS", help="How long a remembered choice counts; 15.")
+    int | None,
+    typer.Option("--branch-ttl-days", metavar="DAYS", help="How many days a remembered choice counts; 15 unless set."),
 ]
 MostOption = Annotated[
     int | None, typer.Option("--max-candidates", metavar="N", help="How many candidates are listed; 50 unless set.")
@@ -94,7 +155,13 @@ PrefixesOption = Annotated[
     ),
 ]
 RefreshOption = Annotated[
-    str | None, typer.Option("--refresh", metavar="HOW", help="probe, needed, all or none; needed unless set.")
+    str | None,
+    typer.Option(
+        "--refresh",
+        metavar="HOW",
+        help="What is asked and fetched: needed (unless set), probe, all or none.",
+        autocompletion=one_of("refresh"),
+    ),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AutopilotFlag = Annotated[bool, typer.Option("--autopilot", help="Decide without a person.")]
@@ -107,21 +174,34 @@ SavedOption = Annotated[
     typer.Option(
         "--bundle",
         metavar="FILE",
-        help="Explain a saved bundle, a decision or a state file (-: standard input) instead.",
+        help="Explain a saved bundle, a decision, a state file or a ranking (-: standard input) instead.",
     ),
 ]
 SaveOption = Annotated[
     Path | None, typer.Option("--save-bundle", metavar="FILE", help="Also write the facts, for explain, rank and diff.")
 ]
 WhyOption = Annotated[
-    str | None, typer.Option("--why", metavar="BRANCH", help="Say in a few sentences why this branch is where it is.")
+    str | None,
+    typer.Option(
+        "--why",
+        metavar="BRANCH",
+        help="Say in a few sentences why this branch is where it is.",
+        autocompletion=complete_branch,
+    ),
 ]
 WhyNotOption = Annotated[
     str | None,
-    typer.Option("--why-not", metavar="BRANCH", help="Say why this branch is not the answer, and what would."),
+    typer.Option(
+        "--why-not",
+        metavar="BRANCH",
+        help="Say why this branch is not the answer, and what would.",
+        autocompletion=complete_branch,
+    ),
 ]
 MarkdownFlag = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue or a pull request.")]
-MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid picture, likewise.")]
+MermaidFlag = Annotated[
+    bool, typer.Option("--mermaid", help="Print a Mermaid diagram, for an issue or a pull request.")
+]
 HtmlOption = Annotated[
     Path | None,
     typer.Option(
@@ -129,14 +209,21 @@ HtmlOption = Annotated[
     ),
 ]
 FetchFailureOption = Annotated[
-    str | None, typer.Option("--on-fetch-failure", metavar="POLICY", help="ask, retry, cached, local or abort.")
+    str | None,
+    typer.Option(
+        "--on-fetch-failure",
+        metavar="POLICY",
+        help="Where the remote does not answer: ask, retry, cached, local or abort.",
+        autocompletion=one_of("onFetchFailure"),
+    ),
 ]
 PickerOption = Annotated[
     str | None,
     typer.Option("--picker", metavar="HOST", help="Print questions as a host asks them: claude, pi, orc or json."),
 ]
 LanguageOption = Annotated[
-    str | None, typer.Option("--language", metavar="LANGUAGE", help="en, tr, or a FILE.toml with a language of yours.")
+    str | None,
+    typer.Option("--language", metavar="LANGUAGE", help="The language of questions: en, tr, or a FILE.toml of yours."),
 ]
 PageOption = Annotated[
     int | None, typer.Option("--page", metavar="N", help="Which page of a question's options; the last leads to more.")
@@ -154,12 +241,18 @@ FactoryFlag = Annotated[
     bool, typer.Option("--factory", help="Nobody can be asked: the outcome goes to --result. Also ORC_FACTORY=1.")
 ]
 StageOption = Annotated[
-    Path | None, typer.Option("--stage", metavar="FILE", help="Factory mode: what was decided; /in/stage.json.")
+    Path | None,
+    typer.Option("--stage", metavar="FILE", help="Factory mode: what was decided before; /in/stage.json unless set."),
 ]
 ResultOption = Annotated[
-    Path | None, typer.Option("--result", metavar="FILE", help="Factory mode: the outcome; /out/result.json.")
+    Path | None,
+    typer.Option("--result", metavar="FILE", help="Factory mode: where the outcome goes; /out/result.json unless set."),
 ]
 DecisionOption = Annotated[
     list[str] | None,
-    typer.Option("--decision", metavar="KEY=VALUE", help="Factory mode: base-branch, remote or fetch-failed."),
+    typer.Option(
+        "--decision",
+        metavar="KEY=VALUE",
+        help="Factory mode: what was decided before, for base-branch, remote or fetch-failed.",
+    ),
 ]

@@ -13,7 +13,7 @@ from candidates.commands.options import HERE, LOOKING, flags_of, leave
 
 def probe_command(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The branch's name.")],
+    name: Annotated[str, typer.Argument(help="The branch's name.", autocompletion=options.complete_branch)],
     path: options.PathArgument = HERE,
     remote: options.RemoteOption = None,
     timeout: options.TimeoutOption = None,

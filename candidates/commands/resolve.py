@@ -33,10 +33,22 @@ def resolve_command(
     refresh: options.RefreshOption = None,
     on_fetch_failure: options.FetchFailureOption = None,
     autonomy: Annotated[
-        str | None, typer.Option("--autonomy", metavar="LEVEL", help="manual, guided or full; manual unless set.")
+        str | None,
+        typer.Option(
+            "--autonomy",
+            metavar="LEVEL",
+            help="Who decides: manual, guided or full; manual unless set.",
+            autocompletion=options.one_of("autonomy"),
+        ),
     ] = None,
     base: Annotated[
-        str | None, typer.Option("--base", metavar="BRANCH", help="The branch that is chosen already: checked, kept.")
+        str | None,
+        typer.Option(
+            "--base",
+            metavar="BRANCH",
+            help="The branch that is chosen already: checked, kept.",
+            autocompletion=options.complete_branch,
+        ),
     ] = None,
     state: Annotated[
         Path | None, typer.Option("--state", metavar="FILE", help="Record the decision in a run's state file.")

@@ -9,7 +9,7 @@ import typer
 from candidates.commands import options
 from candidates.commands.options import HERE, LOOKING, flags_of, leave
 
-SCHEMAS = tuple("bundle ranking decision decisions state gate recheck probe recent picker".split())
+SCHEMAS = tuple("bundle ranking decision decisions state gate recheck probe recent picker runs run".split())
 
 
 def config_command(path: options.PathArgument = HERE, *, as_json: options.JsonFlag = False) -> None:
@@ -45,7 +45,9 @@ def demo_command() -> None:
 
 
 def schema_command(
-    name: Annotated[str, typer.Argument(help=f"{', '.join(SCHEMAS[:-1])} or {SCHEMAS[-1]}.")],
+    name: Annotated[
+        str, typer.Argument(help=f"{', '.join(SCHEMAS[:-1])} or {SCHEMAS[-1]}.", autocompletion=options.complete_schema)
+    ],
 ) -> None:
     """Print the JSON Schema of what the commands read and print."""
     from candidates.actions.setup import schema  # noqa: PLC0415 - when it is to be done

@@ -172,7 +172,7 @@ def test_without_issue_configuration_and_remote(workshop: Workshop) -> None:
         "  remote      not-asked (no-remote): this repository has no remote",
         "  preferences answered",
         "  default     not known (nobody was asked)",
-        "  refs        1 branches, 0 tags; the list is not complete",
+        "  refs        1 branches, 0 tags; the list is incomplete",
         "  convention  no two branches share a template with a version",
     ]
     assert section(said, "Notes") == [
@@ -200,7 +200,7 @@ def test_a_remote_that_is_gone_is_said_three_times(lines: Stand) -> None:
     said = told(lines.clone.path)
     assert any(line.startswith("  remote      failed (not-found) in ") for line in said)
     assert "  default     main (this clone's last knowledge, not the remote's word)" in said
-    assert "  refs        6 branches, 5 tags; the list is not complete" in said
+    assert "  refs        6 branches, 5 tags; the list is incomplete" in said
     assert any(line.startswith("  the remote did not answer (not-found: ") for line in section(said, "Notes"))
 
 

@@ -189,7 +189,7 @@ def test_decisions_of_the_run_go_before_the_stages(tmp_path: Path) -> None:
     }
     found, passed_over = before(tmp_path, stage, "base-branch=release/1.0=x", "fetch-failed=cached")
     assert found == {"--base": "release/1.0=x", "--on-fetch-failure": "cached", "--remote": "left"}
-    assert passed_over == ("decisions[3]: reviewer is no decision of ours: passed over",)
+    assert passed_over == ("decisions[3]: reviewer is no decision that this program takes: passed over",)
     assert before(tmp_path, {}) == ({}, ())
 
 
@@ -207,8 +207,8 @@ def test_decisions_of_the_run_go_before_the_stages(tmp_path: Path) -> None:
             (),
             "decisions[0]: fetch-failed is 'ask', none of retry, cached, local, abort",
         ),
-        ({}, ("base=main",), "--decision: 'base=main' is no decision of ours"),
-        ({}, ("base-branch",), "--decision: 'base-branch' is no decision of ours"),
+        ({}, ("base=main",), "--decision: 'base=main' is no decision that this program takes"),
+        ({}, ("base-branch",), "--decision: 'base-branch' is no decision that this program takes"),
         ({}, ("base-branch=",), "--decision: base-branch is empty"),
     ],
 )
@@ -258,7 +258,10 @@ def test_in_factory_mode_nobody_is_asked(stand: MakeStand, tmp_path: Path) -> No
 def test_the_files_of_factory_mode_are_refused_outside_it(tmp_path: Path) -> None:
     done = base_branch("resolve", tmp_path, "--result", tmp_path / "result.json")
     assert (done.code, done.out) == (2, b"")
-    assert done.err == "base-branch: --stage, --result and --decision are factory mode's\n  try: --factory\n"
+    assert (
+        done.err
+        == "base-branch: --stage, --result and --decision are factory mode's\n  try: base-branch resolve --factory\n"
+    )
 
 
 def test_a_replay_is_no_factory_run(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ def test_json_is_the_question_itself() -> None:
 
 
 def test_an_unknown_host_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match=r"^--picker: there is no host 'Claude'$") as raised:
+    with pytest.raises(InvalidInput, match=r"^--picker: there is no picker 'Claude'$") as raised:
         host_named("Claude")
     assert raised.value.hint == "--picker claude|pi|orc|json"
 

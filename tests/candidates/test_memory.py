@@ -160,7 +160,7 @@ def test_the_newest_few_are_shown() -> None:
 def test_a_choice_that_is_dated_later_is_said() -> None:
     entries = [stored("main", 0), stored("develop", -400), stored("release/1", -1), stored("dev", -500, 1, OTHER)]
     assert dated_later(entries, APP, "main", NOW) == (
-        "develop was chosen on 2028-01-04, later than now: it still comes first; forget it",
+        "develop was chosen on 2028-01-04, later than now: it still comes first; base-branch forget develop",
     )
     assert dated_later(entries, APP, "develop", ago(-401)) == ()
 
@@ -250,8 +250,8 @@ def test_the_files_own_time_to_live_counts_unless_another_is_asked_for(tmp_path:
 def test_what_is_no_name_is_not_remembered(tmp_path: Path) -> None:
     path = tmp_path / "preferences.json"
     for project, branch, said in [
-        (APP, "--orphan", "branch: '--orphan' is no branch name: it begins with a dash"),
-        (APP, "", "branch: '' is no branch name: it is empty"),
+        (APP, "--orphan", "branch: '--orphan' can be no branch: it begins with a dash"),
+        (APP, "", "branch: '' can be no branch: it is empty"),
         ("", "main", "projectKey: '' is no project key"),
         ("a\nb", "main", "projectKey: "),
         ("a\ud800", "main", "projectKey: "),

@@ -144,7 +144,8 @@ def test_the_default_is_a_number_in_range_or_a_label(text: str | None, place: in
             Done(
                 2,
                 b"",
-                "base-branch: ASK_CHOICE_DEFAULT: 'three' is neither a number from 1 to 2 nor one of the options\n",
+                "base-branch: ASK_CHOICE_DEFAULT: 'three' is neither a number from 1 to 2 nor one of the options\n"
+                "  try: unset ASK_CHOICE_DEFAULT\n",
             ),
         ),
     ],

@@ -281,7 +281,7 @@ def test_a_language_of_ones_own_by_file(tmp_path: Path) -> None:
     [
         (b"", "the file: a is missing; b is missing"),
         (b"a = '{x}'", "the file: b is missing"),
-        (b"a = '{x}'\nb = 'y'\nc = 'z'", "the file: c is no text of ours"),
+        (b"a = '{x}'\nb = 'y'\nc = 'z'", "the file: c is none of the texts"),
         (b"a = '{y}'\nb = 'y'", "the file: a: its placeholders must be {x}"),
         (b"a = '{x.__class__}'\nb = 'y'", "the file: a: its placeholders must be {x}"),
         (b"a = '{x:>999999}'\nb = 'y'", "the file: a: its placeholders must be {x}"),

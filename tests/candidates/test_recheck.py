@@ -225,7 +225,7 @@ def assert_no_answer(found: Rechecked, kind: str, host: str | None) -> None:
     assert (found.status, found.exit_code, found.tip) == ("no-answer", 11, None)
     assert found.failure is not None
     assert (found.failure.kind, found.failure.host) == (kind, host)
-    assert sentence(found).startswith("release/1.0 may be stale: origin gave no answer")
+    assert sentence(found).startswith("release/1.0 may be stale: origin did not answer")
 
 
 def test_a_remote_that_was_taken_away_gave_no_answer(work: Repo, source: Repo) -> None:
@@ -342,16 +342,16 @@ def test_evidence_of_another_form_tells_nothing(work: Repo, evidence: object) ->
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"baseBranch": None}, "baseBranch: the state does not say it"),
-        ({"baseBranch": 7}, "baseBranch: it is no text"),
+        ({"baseBranch": None}, "baseBranch: the state does not name it"),
+        ({"baseBranch": 7}, "baseBranch: the state has no text there"),
         ({"baseBranch": "--upload-pack=x"}, "baseBranch: '--upload-pack=x' can be no branch: it begins with a dash"),
         ({"baseBranch": "a:b"}, "baseBranch: 'a:b' can be no branch: git does not allow"),
-        ({"branch": None}, "branch: the state does not say it"),
+        ({"branch": None}, "branch: the state does not name it"),
         ({"branch": "-x"}, "branch: '-x' can be no branch"),
         ({"branch": "x\x1b[31m"}, r"branch: 'x\\\\x1b"),
-        ({"worktreePath": 1}, "worktreePath: it is no path"),
-        ({"worktreePath": ""}, "worktreePath: it is no path"),
-        ({"worktreePath": "a\0b"}, "worktreePath: it is no path"),
+        ({"worktreePath": 1}, "worktreePath: the state has no path there"),
+        ({"worktreePath": ""}, "worktreePath: the state has no path there"),
+        ({"worktreePath": "a\0b"}, "worktreePath: the state has no path there"),
     ],
 )
 def test_a_state_that_cannot_be_rechecked(work: Repo, more: State, said: str) -> None:

@@ -150,7 +150,7 @@ def test_several_decisions_are_one_too_many() -> None:
         (b"[]", "expected `object`, got `array`"),
         (b"{", "the file is no JSON"),
         (b'{"schema": "base-branch/bundle@2", "candidates": []}', "the file is no bundle"),
-        (b'{"baseBranchEvidence": null}', "baseBranchEvidence: the file records no evidence"),
+        (b'{"baseBranchEvidence": null}', "baseBranchEvidence: the file has no evidence"),
         (b'{"baseBranchEvidence": {"zip": 1}}', "zip: unknown field"),
         (DECISION.replace(b'"autonomy": "manual"', b'"autonomy": "x"'), "autonomy: invalid enum value 'x'"),
     ],

@@ -78,6 +78,7 @@ VALUES: Mapping[str, tuple[tuple[object, str], ...]] = {
     "issueOptional": ((True, "true"), (False, "no"), (True, "ON")),
     "language": (("tr", "tr"), ("de-AT", "de-AT"), ("fr", "fr")),
     "askOnIssue": ((True, "yes"), (False, "0"), (True, "1")),
+    "runs.keep": ((20, "20"), (0, "0"), (3, " 3 ")),
     "jira.url": (("https://a.example", "https://a.example"), ("https://b.example/jira", "https://b.example/jira")),
     "jira.email": (("a@example.com", "a@example.com"), ("b@example.com", "b@example.com")),
     "jira.token": (("abcdef", "abcdef"), ("ghijkl", "ghijkl")),
@@ -310,7 +311,7 @@ def test_a_flag_that_does_not_fit_is_named() -> None:
 
 def test_what_binds_a_token_has_no_flag() -> None:
     assert [name for name, key in KEYS.items() if key.flag is None] == [
-        name for name in KEYS if name.startswith(("jira.", "github."))
+        name for name in KEYS if name.startswith(("runs.", "jira.", "github."))
     ]
 
 
@@ -386,7 +387,7 @@ def test_unknown_variables_come_sorted_escaped_and_without_a_wild_guess() -> Non
 
 def test_what_the_program_reads_elsewhere_is_known() -> None:
     known = {name: "x" for key in KEYS.values() for name in key.variables}
-    others = (DEBUG_VARIABLE, "BASE_BRANCH_PREFERENCES", "BASE_BRANCH_CONFIG")
+    others = (DEBUG_VARIABLE, "BASE_BRANCH_PREFERENCES", "BASE_BRANCH_CONFIG", "BASE_BRANCH_RUNS_FOLDER")
     assert unknown_variables(known | dict.fromkeys(others, "x")) == ()
 
 
@@ -404,8 +405,8 @@ def test_every_variable_and_flag_is_the_keys_name() -> None:
 
 
 def test_the_users_file_lies_beside_the_preferences(home: Path) -> None:
-    assert default_user_file() == preferences_path({}).parent / "config.toml"
-    assert default_user_file().is_relative_to(home)
+    assert default_user_file(os.environ) == preferences_path(os.environ).parent / "config.toml"
+    assert default_user_file(os.environ) == home / "config" / "base-branch" / "config.toml"
 
 
 def test_a_variable_names_another_file(tmp_path: Path) -> None:

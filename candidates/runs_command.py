@@ -1,0 +1,151 @@
+"""`base-branch runs`: the kept runs listed, one of them explained again, written out for `diff`, or all removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
+
+from candidates import __version__
+from candidates.contract import encode_pretty
+from candidates.explain import Line
+from candidates.explain_command import View, lines_of, text_of
+from candidates.kept_runs import KeptRun, KeptRuns, Outcome, clear_runs, read_run, read_runs
+from candidates.replay import recollected
+from candidates.saved import Recorded, decided, recorded, save_bundle
+from collectors.errors import InvalidInput
+from ranking.names import shown
+
+_COLUMNS = ("id", "time (UTC)", "repository", "issue", "branch", "source", "exit")
+_TOO_MANY = "its facts were too many for the ring: the decision alone is kept"
+
+
+class RunsRequest(Struct, frozen=True, kw_only=True):
+    """What is asked of the ring."""
+
+    run_id: str | None
+    view: View
+    save_bundle: Path | None = None
+    clear: bool = False
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """What is printed: bytes or lines on standard output, notices on standard error."""
+
+    data: bytes | None = None
+    lines: Sequence[Line] = ()
+    notices: tuple[str, ...] = ()
+
+
+def list_or_explain(asked: RunsRequest, environ: Mapping[str, str]) -> Shown:
+    """The list, or the one run that is asked for. InvalidInput for what does not go together, and for no such run."""
+    view = asked.view
+    of_one = {
+        "--why": view.why is not None,
+        "--why-not": view.why_not is not None,
+        "--markdown": view.markdown,
+        "--mermaid": view.mermaid,
+        "--save-bundle": asked.save_bundle is not None,
+    }
+    given = [flag for flag, value in of_one.items() if value]
+    if asked.clear:
+        if given or asked.run_id is not None or view.as_json:
+            raise InvalidInput("it goes with nothing else: every run is removed", where="--clear")
+        return Shown(notices=(f"{clear_runs(environ)} kept runs were removed",))
+    if asked.run_id is not None:
+        return _one(read_run(environ, asked.run_id), asked)
+    if given:
+        raise InvalidInput(f"{', '.join(given)}: of which run?", where="ID", hint="base-branch runs")
+    found = read_runs(environ)
+    return Shown(data=encode_pretty(found)) if view.as_json else Shown(lines=_table(found), notices=_unread(found))
+
+
+def _one(run: KeptRun, asked: RunsRequest) -> Shown:
+    if asked.save_bundle is not None:
+        if run.bundle is None:
+            why = _TOO_MANY if run.outcome.facts == "too-many" else "it ended before it had any facts"
+            raise InvalidInput(
+                f"the run {run.outcome.id} has no bundle: {why}",
+                where="--save-bundle",
+                hint=f"base-branch runs {run.outcome.id} --json",
+            )
+        save_bundle(asked.save_bundle, run.bundle)
+    if asked.view.as_json:
+        return Shown(data=encode_pretty(run))
+    record = _recorded(run)
+    if record is None:
+        return Shown(lines=[*_head(run.outcome), [], [("", "It ended before anything was ranked.")]])
+    if asked.view.markdown or asked.view.mermaid:
+        return Shown(data=text_of(record, asked.view))
+    head = [*_head(run.outcome), []] if asked.view.why is None and asked.view.why_not is None else []
+    return Shown(lines=[*head, *lines_of(record, asked.view)])
+
+
+def _recorded(run: KeptRun) -> Recorded | None:
+    """The run ranked again from its facts, with what each source answered then; None where nothing was ranked."""
+    if run.bundle is not None:
+        collected = recollected(run.bundle)
+        if run.decision is not None:
+            collected = altered(collected, sources=run.decision.sources, log=run.decision.log)
+        return recorded(collected, "kept run")
+    if run.decision is None or run.decision.base_branch_evidence is None:
+        return None
+    return decided(run.decision, f"the run {run.outcome.id}")
+
+
+def _head(outcome: Outcome) -> Iterator[Line]:
+    """What that run was, and how it ended."""
+    issue = f" for {shown(outcome.issue)}" if outcome.issue is not None else ""
+    yield [
+        ("bold", f"{outcome.command} of {outcome.at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("", f"{issue} in {shown(outcome.folder)}: exit {outcome.exit_code}"),
+    ]
+    if outcome.branch is not None:
+        said = f" ({outcome.source}, {outcome.fetch_status})"
+        yield [("", "  answered  "), ("bold green", shown(outcome.branch)), ("", said)]
+    if outcome.fault is not None:
+        yield [("", "  failed    "), ("red", shown(outcome.fault))]
+    if outcome.facts == "too-many":
+        yield [("yellow", f"  {_TOO_MANY}")]
+    if outcome.version != __version__:
+        yield [("yellow", f"  by version {shown(outcome.version)}; ranked again below by {__version__}")]
+
+
+def _table(found: KeptRuns) -> list[Line]:
+    if not found.runs:
+        said = f"No run is kept in {shown(found.folder)}: none has ended since, or runs.keep is 0 (base-branch config)."
+        return [[("", said)]]
+    rows = [_COLUMNS, *(_row(outcome) for outcome in found.runs)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(_COLUMNS))]
+    return [
+        [
+            (_style(number, place), f"{cell:<{width}}  " if place < len(widths) - 1 else cell)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for number, row in enumerate(rows)
+    ]
+
+
+def _row(outcome: Outcome) -> tuple[str, ...]:
+    return (
+        outcome.id,
+        f"{outcome.at:%Y-%m-%d %H:%M}",
+        shown(outcome.repository),
+        shown(outcome.issue or "-"),
+        shown(outcome.branch or "-"),
+        outcome.source or "-",
+        f"{outcome.exit_code}" + (" (decision alone)" if outcome.facts == "too-many" else ""),
+    )
+
+
+def _style(row: int, column: int) -> str:
+    return "bold" if row == 0 else "cyan" if column == 0 else ""
+
+
+def _unread(found: KeptRuns) -> tuple[str, ...]:
+    if not found.unreadable:
+        return ()
+    said = f"{found.unreadable} files in {shown(found.folder)} are no runs that version {__version__} can read"
+    return (f"{said}: base-branch runs --clear removes them, and all others",)
