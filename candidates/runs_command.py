@@ -11,7 +11,7 @@ from msgspec.structs import replace as altered
 from candidates import __version__
 from candidates.contract import encode_pretty
 from candidates.explain import Line
-from candidates.explain_command import View, lines_of, text_of
+from candidates.explain_command import View, lines_of, text_of, write_page
 from candidates.kept_runs import KeptRun, KeptRuns, Outcome, clear_runs, read_run, read_runs
 from candidates.replay import recollected
 from candidates.saved import Recorded, decided, recorded, save_bundle
@@ -47,6 +47,7 @@ def list_or_explain(asked: RunsRequest, environ: Mapping[str, str]) -> Shown:
         "--why-not": view.why_not is not None,
         "--markdown": view.markdown,
         "--mermaid": view.mermaid,
+        "--html": view.html is not None,
         "--save-bundle": asked.save_bundle is not None,
     }
     given = [flag for flag, value in of_one.items() if value]
@@ -77,6 +78,9 @@ def _one(run: KeptRun, asked: RunsRequest) -> Shown:
     record = _recorded(run)
     if record is None:
         return Shown(lines=[*_head(run.outcome), [], [("", "It ended before anything was ranked.")]])
+    if asked.view.html is not None:
+        write_page(record, asked.view.html)
+        return Shown(notices=(f"the page is {asked.view.html}",))
     if asked.view.markdown or asked.view.mermaid:
         return Shown(data=text_of(record, asked.view))
     head = [*_head(run.outcome), []] if asked.view.why is None and asked.view.why_not is None else []

@@ -256,3 +256,14 @@ def test_what_is_of_another_version_is_counted_and_named(lines: Stand, home: Pat
     file.write_bytes(zlib.compress(b"\n".join((whole[0], b"{}", b"null", b"")), 1, 31))
     with pytest.raises(InvalidInput, match=r"cannot be read: repository: a required field .* \(in its decision\)"):
         shown_of(json.loads(whole[0])["id"])
+
+
+def test_a_kept_run_is_written_as_a_page(lines: Stand, tmp_path: Path) -> None:
+    resolve(lines.clone.path, *ASKED)
+    [run] = kept()
+    page = tmp_path / "run.html"
+    done = base_branch("runs", run["id"], "--html", page)
+    assert (done.code, done.out, done.err) == (0, b"", f"base-branch: the page is {page}\n")
+    assert "release/8.4.0" in page.read_text()
+    with pytest.raises(InvalidInput, match="--html: of which run"):
+        list_or_explain(RunsRequest(run_id=None, view=View(html=page)), os.environ)
