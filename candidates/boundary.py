@@ -17,14 +17,14 @@ from ranking.names import shown
 
 DEBUG_VARIABLE = "BASE_BRANCH_DEBUG"
 
+# Left to themselves the last two end this process alone: git's children, in groups of their own, would stay.
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 def guarded(call: Callable[[], int | None]) -> NoReturn:
     """Run `call` and leave the process with its exit code, or with that of the error it raised."""
     _prepare_streams()
-    # Left to themselves these end this process alone: git's children, in groups of their own, would stay.
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(ending) is signal.SIG_DFL:  # nohup's SIG_IGN is kept
-            signal.signal(ending, _interrupt)
+    _on_endings(_interrupt)
     try:
         code = call() or ExitCode.ANSWERED
         sys.stdout.flush()
@@ -42,6 +42,7 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     except BaseException as fault:  # noqa: BLE001 - the boundary
         code = exit_code_of(fault)
         _say(fault, code)
+    _on_endings(_pass_over)
     _drop_what_cannot_be_written()
     raise SystemExit(int(code))
 
@@ -56,9 +57,22 @@ def _prepare_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+def _on_endings(handler: Callable[[int, FrameType | None], None]) -> None:
+    for ending in _ENDINGS:
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup's, or a background job's
+            signal.signal(ending, handler)
+
+
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Once: a second signal must not break off the cleaning up, which takes a second or two."""
     del number, frame
+    _on_endings(_pass_over)
     raise KeyboardInterrupt
+
+
+def _pass_over(number: int, frame: FrameType | None) -> None:
+    """Not SIG_IGN, which a child would inherit."""
+    del number, frame
 
 
 def _drop_what_cannot_be_written() -> None:

@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from candidates import cli_options
 from candidates.ask_on_issue import waits
-from candidates.boundary import DEBUG_VARIABLE, guarded
+from candidates.boundary import DEBUG_VARIABLE
 from candidates.cli_options import HERE
 from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import SCHEMA_NAMES, Decision, Decisions
@@ -618,11 +618,6 @@ def _common(
         from candidates.tracing import trace  # noqa: PLC0415 - only where it is asked for
 
         trace()
-
-
-def run() -> NoReturn:
-    """Run the command line and leave the process."""
-    guarded(app)
 
 
 def _looking(

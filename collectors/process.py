@@ -11,9 +11,10 @@ import re
 import shlex
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,17 +90,18 @@ class Ran:
 class Deadline:
     """One moment by which everything that asks the network has to be done."""
 
-    def __init__(self, seconds: float) -> None:
-        """`seconds` from now, by the monotonic clock."""
+    def __init__(self, seconds: float, cancelled: threading.Event | None = None) -> None:
+        """`seconds` from now, by the monotonic clock; `cancelled`: what ends several deadlines at once."""
         self._end = time.monotonic() + seconds
+        self._cancelled = cancelled or threading.Event()
 
     def remaining(self) -> float:
         """Seconds that are left, never below zero."""
-        return max(0.0, self._end - time.monotonic())
+        return 0.0 if self._cancelled.is_set() else max(0.0, self._end - time.monotonic())
 
     def cancel(self) -> None:
         """Let it be now: whatever runs under it is ended soon. Another thread may call this."""
-        self._end = time.monotonic()
+        self._cancelled.set()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,16 +149,20 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
     Ending the child alone would leave git's helper (git-remote-http, ssh) alive and the pipe open.
     """
     began = time.monotonic()
+    child: subprocess.Popen[bytes] | None = None
+    code: int | None
     try:
-        child = subprocess.Popen(  # noqa: S603 - no shell; argv is made by this program
-            list(argv),
-            cwd=cwd,
-            env=dict(environ),
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        with _signals_held():
+            child = subprocess.Popen(  # noqa: S603 - no shell; argv is made by this program
+                list(argv),
+                cwd=cwd,
+                env=dict(environ),
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        code, out, err = _wait(child, stdin, deadline)
     except NotADirectoryError as fault:
         raise SetupError(f"{cwd} is not a folder", code="not-a-folder", hint=_WHERE) from fault
     except FileNotFoundError as fault:
@@ -165,11 +171,9 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
             raise SetupError(message, code="no-such-folder", hint=_WHERE) from fault
         message = f"{argv[0]} was not found on PATH"
         raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from fault
-    code: int | None
-    try:
-        code, out, err = _wait(child, stdin, deadline)
     except BaseException:
-        end_group(child)
+        if child is not None:
+            end_group(child)
         raise
     milliseconds = round((time.monotonic() - began) * 1000)
     became = "ended at the deadline" if code is None else f"exit {code}"
@@ -181,6 +185,29 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
         stderr=err.decode("utf-8", "backslashreplace"),
         milliseconds=milliseconds,
     )
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold back what would interrupt us while a child is made and nobody knows it yet: nobody would end it.
+
+    Signals interrupt the main thread alone. Blocking them would block them in the child as well.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    late: list[int] = []
+    handlers = {ending: signal.getsignal(ending) for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    held = {ending: handler for ending, handler in handlers.items() if callable(handler)}
+    try:
+        for ending in held:
+            signal.signal(ending, lambda number, _: late.append(number))
+        yield
+    finally:
+        for ending, handler in held.items():
+            signal.signal(ending, handler)
+        for number in late[:1]:
+            signal.raise_signal(number)
 
 
 def _wait(child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline) -> tuple[int | None, bytes, bytes]:
