@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -53,8 +54,25 @@ def _prepare_streams() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
     # print(file=None) would write a message to standard output.
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _Notices(sys.stderr.buffer, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name outside the terminal's encoding is shown as `\xNN`
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+class _Notices(io.TextIOWrapper):
+    """Standard error. What a full disk or a reader that left does not take is lost, and changes no exit code."""
+
+    def write(self, text: str) -> int:
+        """Write as far as that can be."""
+        with suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Likewise."""
+        with suppress(OSError):
+            super().flush()
 
 
 def _on_endings(handler: Callable[[int, FrameType | None], None]) -> None:

@@ -112,11 +112,13 @@ def reported(factory: Factory) -> Iterator[Factory]:
     """Write the result of what happens inside, an error's too, which goes on. SetupError where it cannot be written."""
     try:
         yield factory
+    except BrokenPipeError:  # the reader of standard output has what it wanted, and the run ends with 0
+        _write_answer(factory)
+        raise
     except Exception as fault:
         _write(factory, failed(fault, factory.answer[0] if factory.answer else None))
         raise
-    if factory.answer is not None:
-        _write(factory, result_of(*factory.answer))
+    _write_answer(factory)
 
 
 def result_of(answer: Decision | Decisions, code: ExitCode) -> Result:
@@ -219,6 +221,11 @@ def _checked(key: str, value: str, where: str) -> str:
     if key == "fetch-failed" and value not in _FETCH_ANSWERS:
         raise InvalidInput(f"{key} is {shown(value)!r}, none of {', '.join(_FETCH_ANSWERS)}", where=where)
     return value
+
+
+def _write_answer(factory: Factory) -> None:
+    if factory.answer is not None:
+        _write(factory, result_of(*factory.answer))
 
 
 def _write(factory: Factory, result: Result) -> None:

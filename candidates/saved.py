@@ -5,7 +5,6 @@ Each says what it cannot tell. Only a bundle has the facts, so that only a bundl
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from candidates.explain import Line, answer_lines, candidate_lines, trail_lines
 from candidates.replay import overlaid, recollected
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
+from collectors.store_file import reason_of, replace_bytes
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, Ranking
 from ranking.names import fault_of, shown
@@ -156,16 +156,11 @@ def save_bundle(path: Path, facts: Facts) -> None:
     """Write the facts as a bundle, whole or not at all. InvalidInput where it cannot be written."""
     if str(path) == STANDARD_INPUT:
         raise InvalidInput("a bundle is saved to a file", where="--save-bundle", hint="base-branch collect > FILE")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        try:
-            beside.write_bytes(encode_pretty(facts))
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        replace_bytes(path, encode_pretty(facts), mode=0o666)  # to hand on, as any program's output
     except OSError as fault:
-        why = (fault.strerror or str(fault)).lower()
-        raise InvalidInput(f"{shown(str(path))} cannot be written: {why}", where="--save-bundle") from fault
+        message = f"{shown(str(path))} cannot be written: {reason_of(fault)}"
+        raise InvalidInput(message, where="--save-bundle") from fault
 
 
 # --- a record without facts, for a person ---

@@ -34,6 +34,7 @@ _SETTLE_SECONDS = 0.05
 # Whoever holds the lock has the only draft that lives; the hour is for a file system whose locks do not hold.
 _LEFTOVER_SECONDS = 3600
 _MOST_READINGS = 5
+_PRIVATE = 0o600
 
 Pause = Callable[[float], None]
 
@@ -131,13 +132,23 @@ def change_file(
         raise SetupError(said, code="store-unwritable", hint=hint) from fault
 
 
-def replace_bytes(path: Path, data: bytes) -> None:
-    """Write a file that has no other writers: whole or not at all. OSError where that cannot be."""
+def replace_bytes(path: Path, data: bytes, mode: int = _PRIVATE) -> None:
+    """Write a file that has no other writers: whole or not at all. OSError where that cannot be.
+
+    A new one gets `mode`, less the umask; one that is there keeps its own, and a symbolic link stays one. Renaming
+    would put a file in the place of a pipe or a device as well (/dev/null!): those are refused.
+    """
     _refuse_odd_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _draft(path, data, None) as draft:
-        draft.replace(path)
-        _sync_folder(path.parent)
+    target = Path(os.path.realpath(path))
+    found = _look(target)
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        raise NotRegularError("it is no regular file")
+    _refuse_read_only(target, found)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _draft(target, data, found, mode) as draft:
+        _sweep(target, draft)
+        draft.replace(target)
+        _sync_folder(target.parent)
 
 
 def reason_of(fault: OSError) -> str:
@@ -232,12 +243,12 @@ def _take(descriptor: int) -> bool:
 
 
 @contextmanager
-def _draft(target: Path, data: bytes, like: os.stat_result | None) -> Iterator[Path]:
+def _draft(target: Path, data: bytes, like: os.stat_result | None, mode: int = _PRIVATE) -> Iterator[Path]:
     """Give a finished, synced file beside the target; it is gone afterwards, unless it was moved into place."""
     # Not tempfile: 8 ms of import for a random name.
     draft = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(draft, flags, 0o600)
+    descriptor = os.open(draft, flags, mode)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
             if like is not None:
