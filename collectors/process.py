@@ -178,13 +178,17 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
     milliseconds = round((time.monotonic() - began) * 1000)
     became = "ended at the deadline" if code is None else f"exit {code}"
     _LOG.debug("%s: %s, %d ms", shlex.join(argv), became, milliseconds)
-    return Ran(
-        argv=tuple(argv),
-        code=code,
-        stdout=out,
-        stderr=err.decode("utf-8", "backslashreplace"),
-        milliseconds=milliseconds,
-    )
+    said = err.decode("utf-8", "backslashreplace")
+    if code is not None and code < 0:
+        said += f"\nfatal: {argv[0]} was ended by {_signal_name(-code)}\n"  # of which it says nothing itself
+    return Ran(argv=tuple(argv), code=code, stdout=out, stderr=said, milliseconds=milliseconds)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has no name
+        return f"signal {number}"
 
 
 @contextmanager
