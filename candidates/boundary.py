@@ -14,12 +14,10 @@ from typing import NoReturn
 
 from candidates.exit_codes import ExitCode, exit_code_of
 from collectors.errors import EvidenceError
+from collectors.signals import ENDINGS
 from ranking.names import shown
 
 DEBUG_VARIABLE = "BASE_BRANCH_DEBUG"
-
-# Left to themselves the last two end this process alone: git's children, in groups of their own, would stay.
-_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def guarded(call: Callable[[], int | None]) -> NoReturn:
@@ -52,10 +50,10 @@ def _prepare_streams() -> None:
     """Put the null device where the caller closed a stream (Python has None there); write what cannot be encoded."""
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - for the whole run
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
-    # print(file=None) would write a message to standard output.
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr = _Notices(sys.stderr.buffer, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
+    # print(file=None) would write a message to standard output.
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name outside the terminal's encoding is shown as `\xNN`
         sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -76,7 +74,8 @@ class _Notices(io.TextIOWrapper):
 
 
 def _on_endings(handler: Callable[[int, FrameType | None], None]) -> None:
-    for ending in _ENDINGS:
+    # Left to themselves most end this process alone: git's children, in groups of their own, would stay.
+    for ending in ENDINGS:
         if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup's, or a background job's
             signal.signal(ending, handler)
 

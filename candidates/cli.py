@@ -167,7 +167,7 @@ def resolve_command(
             # Before anything is printed: where the state cannot be read or written, standard output stays empty.
             answer, refused = _recorded(answer, runs, state, patch=state_patch)
         if plan is not None:
-            plan.answer = (answer, code)
+            plan.report(answer, code)
         print_record(presentation.present(answer))
         if refused is not None:
             raise refused
@@ -741,7 +741,7 @@ def _remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions
 def _in_factory(
     stack: ExitStack, stage: Path | None, result: Path | None, given: list[str] | None, *, asked: bool
 ) -> Factory | None:
-    """Factory mode, whose result is written when the stack closes; None in every other mode."""
+    """Factory mode, whose result is written whatever comes; None in every other mode."""
     if not asked and os.environ.get(FACTORY_VARIABLE) != "1":
         if stage or result or given:
             raise InvalidInput("--stage, --result and --decision are factory mode's", hint="--factory")

@@ -66,7 +66,7 @@ class Factory:
     stage: Path = STAGE
     result: Path = RESULT
     given: Sequence[str] = ()
-    answer: tuple[Decision | Decisions, ExitCode] | None = None
+    answer: Decision | Decisions | None = None
 
     def over(
         self, flags: Mapping[str, object], base: str | None, notice: Callable[[str], None]
@@ -80,6 +80,11 @@ class Factory:
             if own.get(flag) is None:
                 own[flag] = before.get(flag)
         return own, base if base is not None else before.get("--base")
+
+    def report(self, answer: Decision | Decisions, code: ExitCode) -> None:
+        """Write the result of an answer, before that is printed: SetupError where it cannot be written."""
+        self.answer = answer
+        _write(self, result_of(answer, code))
 
 
 def decided_before(given: Sequence[str], stage: Path) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -109,16 +114,14 @@ def decided_before(given: Sequence[str], stage: Path) -> tuple[dict[str, str], t
 
 @contextmanager
 def reported(factory: Factory) -> Iterator[Factory]:
-    """Write the result of what happens inside, an error's too, which goes on. SetupError where it cannot be written."""
+    """Write the result of an error that happens inside, which goes on. SetupError where it cannot be written."""
     try:
         yield factory
-    except BrokenPipeError:  # the reader of standard output has what it wanted, and the run ends with 0
-        _write_answer(factory)
+    except BrokenPipeError:  # the reader of standard output has what it wanted: no error
         raise
     except Exception as fault:
-        _write(factory, failed(fault, factory.answer[0] if factory.answer else None))
+        _write(factory, failed(fault, factory.answer))
         raise
-    _write_answer(factory)
 
 
 def result_of(answer: Decision | Decisions, code: ExitCode) -> Result:
@@ -221,11 +224,6 @@ def _checked(key: str, value: str, where: str) -> str:
     if key == "fetch-failed" and value not in _FETCH_ANSWERS:
         raise InvalidInput(f"{key} is {shown(value)!r}, none of {', '.join(_FETCH_ANSWERS)}", where=where)
     return value
-
-
-def _write_answer(factory: Factory) -> None:
-    if factory.answer is not None:
-        _write(factory, result_of(*factory.answer))
 
 
 def _write(factory: Factory, result: Result) -> None:

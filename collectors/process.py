@@ -13,12 +13,13 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from collectors.errors import SetupError
+from collectors.signals import signals_held
 
 # Of the caller's GIT_* variables only these reach git: they say where the repository is, which configuration
 # counts and how the network is reached. The rest (GIT_INDEX_FILE, GIT_TRACE, ... of a hook that runs us, say)
@@ -152,7 +153,7 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
     child: subprocess.Popen[bytes] | None = None
     code: int | None
     try:
-        with _signals_held():
+        with signals_held():  # while a child is there that nobody knows yet, nobody would end it
             child = subprocess.Popen(  # noqa: S603 - no shell; argv is made by this program
                 list(argv),
                 cwd=cwd,
@@ -189,29 +190,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:  # a real-time signal has no name
         return f"signal {number}"
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Hold back what would interrupt us while a child is made and nobody knows it yet: nobody would end it.
-
-    Signals interrupt the main thread alone. Blocking them would block them in the child as well.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    late: list[int] = []
-    handlers = {ending: signal.getsignal(ending) for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    held = {ending: handler for ending, handler in handlers.items() if callable(handler)}
-    try:
-        for ending in held:
-            signal.signal(ending, lambda number, _: late.append(number))
-        yield
-    finally:
-        for ending, handler in held.items():
-            signal.signal(ending, handler)
-        for number in late[:1]:
-            signal.raise_signal(number)
 
 
 def _wait(child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline) -> tuple[int | None, bytes, bytes]:

@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from collectors.errors import InvalidInput, SetupError
+from collectors.signals import signals_held
 from collectors.strict_json import join_path
 from ranking.names import shown
 
@@ -248,21 +249,22 @@ def _draft(target: Path, data: bytes, like: os.stat_result | None, mode: int = _
     # Not tempfile: 8 ms of import for a random name.
     draft = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(draft, flags, mode)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            if like is not None:
-                # The owner only where we may: root must not take a user's file away from its owner.
-                with suppress(OSError):
-                    os.fchown(descriptor, like.st_uid, like.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        yield draft
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+    with signals_held():
+        descriptor = os.open(draft, flags, mode)
+        try:
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+                if like is not None:
+                    # The owner only where we may: root must not take a user's file away from its owner.
+                    with suppress(OSError):
+                        os.fchown(descriptor, like.st_uid, like.st_gid)
+                    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            yield draft
+        finally:
+            with suppress(OSError):
+                draft.unlink()
 
 
 def _keep_aside(target: Path, data: bytes, now: datetime) -> Path:

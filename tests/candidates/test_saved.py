@@ -180,7 +180,7 @@ def test_a_bundle_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
     assert decode_bundle(file.read_bytes()) == TIED
     assert [p.name for p in tmp_path.iterdir()] == ["b.json"]
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InvalidInput, match=r"--save-bundle: .*folder cannot be written: is a directory"):
+    with pytest.raises(InvalidInput, match=r"--save-bundle: .*folder cannot be written: it is no regular file"):
         save_bundle(tmp_path / "folder", TIED)
     with pytest.raises(InvalidInput, match="no such file or directory"):
         save_bundle(tmp_path / "none" / "b.json", TIED)
