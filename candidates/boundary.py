@@ -41,7 +41,8 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     except BaseException as fault:  # noqa: BLE001 - the boundary
         code = exit_code_of(fault)
         _say(fault, code)
-    _on_endings(_pass_over)
+    finally:
+        _on_endings(_pass_over)  # all is said
     _drop_what_cannot_be_written()
     raise SystemExit(int(code))
 
