@@ -1,27 +1,21 @@
-"""What asking the remote costs, as ratios within one run: needed fetch, very many branches, repositories side by side.
+"""What asking the remote costs: the needed fetch, very many branches, repositories side by side.
 
-Run with the project's Python: `python bench/refresh.py [REPEATS]`. Everything is built in a temporary folder with the
-real git, and the remotes are plain paths: no network flatters us or git. The ratios count, not the seconds.
+The remotes are plain paths, built with the real git: no network flatters us or git.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import statistics
 import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = [sys.executable, "-c", "from candidates.front import main; main()"]
+from bench.racing import PROGRAM, Case, race, ratio
 
 BEHIND_COMMITS = 5_000
 BEHIND_BRANCHES = 200
 MANY_BRANCHES = 100_000
+MANY_TAGS = 20_000
 SIDE_BY_SIDE = 4
 
 # A commit of real work touches files: so many bytes of text that does not compress to nothing.
@@ -29,20 +23,9 @@ _PAYLOAD = 4_000
 _FILES = 3
 
 
-def main() -> None:
-    """Build, measure, print."""
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _settle_in(folder)
-        behind(folder / "behind", repeats)
-        many(folder / "many", repeats)
-        side_by_side(folder / "several", repeats)
-
-
 def behind(folder: Path, repeats: int) -> None:
     """A clone 5,000 commits and 200 branches behind: `resolve` against a whole fetch and the same listing."""
-    remote, clone = folder / "app.git", folder / "clone"
+    remote, clone, copy = folder / "app.git", folder / "clone", folder / "copy"
     _init(remote)
     _import(remote, _line("main", 100, start=1))
     _git(folder, "clone", "--quiet", str(remote), str(clone))
@@ -56,20 +39,21 @@ def behind(folder: Path, repeats: int) -> None:
     _import(remote, stream)
 
     def fresh() -> None:
-        shutil.rmtree(folder / "copy", ignore_errors=True)
-        shutil.copytree(clone, folder / "copy")
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(clone, copy)
 
-    copy = folder / "copy"
-    ours = _time([*PROGRAM, "resolve", str(copy), "--autopilot", "--issue-version", "7.3.1"], repeats, before=fresh)
-
-    def fetched() -> None:
-        _git(copy, "fetch", "--quiet")
-        _git(copy, "for-each-ref", "--sort=-committerdate", "refs/remotes/origin")
-
-    whole = _time(fetched, repeats, before=fresh)
-    _say(f"resolve, {BEHIND_COMMITS:,} commits and {BEHIND_BRANCHES} branches behind", ours)
-    _say("git fetch and the listing", whole)
-    _ratio("whole fetch / resolve (target: at least 10)", whole / ours)
+    whole = "git fetch --quiet && git for-each-ref --sort=-committerdate refs/remotes/origin"
+    question = ["resolve", str(copy), "--autopilot", "--issue-version", "7.3.1"]
+    ours, theirs = race(
+        {
+            f"resolve, {BEHIND_COMMITS:,} commits and {BEHIND_BRANCHES} branches behind": Case(
+                argv=[*PROGRAM, *question], before=fresh
+            ),
+            "git fetch and the listing": Case(argv=["sh", "-c", f"cd {copy} && {whole}"], before=fresh),
+        },
+        repeats,
+    ).values()
+    ratio("git fetch and the listing / resolve", theirs.seconds / ours.seconds, "at least 10")
 
 
 def many(folder: Path, repeats: int) -> None:
@@ -80,23 +64,33 @@ def many(folder: Path, repeats: int) -> None:
     oids = _git(remote, "rev-list", "main").split()
     names = [f"release/{i // 50}.{i % 50}" for i in range(1_000)]
     names += [f"feature/APP-{i}-change" for i in range(MANY_BRANCHES - len(names) - 1)]
-    packed = sorted([(f"refs/heads/{name}", oids[i % len(oids)]) for i, name in enumerate(names)])
+    tags = [f"v{i // 50}.{i % 50}.{patch}" for i in range(1_000) for patch in range(MANY_TAGS // 1_000)]
+    packed = [(f"refs/heads/{name}", oids[i % len(oids)]) for i, name in enumerate(names)]
+    packed += [(f"refs/tags/{name}", oids[i % len(oids)]) for i, name in enumerate(tags)]
     packed = sorted([*packed, ("refs/heads/main", oids[0])])
     for made in remote.rglob("refs/heads/main"):
         made.unlink()
     rows = "".join(f"{oid} {name}\n" for name, oid in packed)
     (remote / "packed-refs").write_text(f"# pack-refs with: peeled fully-peeled sorted \n{rows}")
     _git(folder, "clone", "--quiet", "--no-checkout", str(remote), str(clone))
-    listed = ["git", "-C", str(clone), "ls-remote", "--heads", "--tags", "origin"]
-    bare = _time(listed, repeats)
-    ours = _time([*PROGRAM, "collect", str(clone), "--issue-version", "7.3.1"], repeats)
-    pipeline = "git branch -r --sort=-committerdate | grep -v HEAD | grep release/"
-    piped = _time(["sh", "-c", pipeline], repeats, cwd=clone)
-    _say(f"collect, {MANY_BRANCHES:,} remote branches", ours)
-    _say("bare git ls-remote of the same refs", bare)
-    _say("git branch -r by date, piped through two greps", piped)
-    _ratio("collect / ls-remote (target: at most 4)", ours / bare)
-    _ratio("collect / sorted listing (target: under 1)", ours / piped)
+    ours, bare, piped = race(
+        {
+            f"collect, {MANY_BRANCHES:,} branches and {MANY_TAGS:,} tags on the remote": Case(
+                argv=[*PROGRAM, "collect", str(clone), "--issue-version", "7.3.1"]
+            ),
+            "git ls-remote of the same refs": Case(
+                argv=["git", "-C", str(clone), "ls-remote", "--heads", "--tags", "origin"]
+            ),
+            "git branch -r by date, piped through two greps": Case(
+                argv=["sh", "-c", "git branch -r --sort=-committerdate | grep -v HEAD | grep release/"], cwd=clone
+            ),
+        },
+        repeats,
+    ).values()
+    ratio("collect / ls-remote", ours.seconds / bare.seconds, "at most 4")
+    ratio("collect / sorted listing", ours.seconds / piped.seconds, "under 1")
+    ratio("collect, seconds", ours.seconds, "under 3")
+    ratio("collect, MiB", ours.mebibytes, "under 400")
 
 
 def side_by_side(folder: Path, repeats: int) -> None:
@@ -115,25 +109,17 @@ def side_by_side(folder: Path, repeats: int) -> None:
         clones.append(str(clone))
     os.environ["SLOW"] = "1"
     options = ["--autopilot", "--issue-version", "1.2.3"]
-    alone = max(_time([*PROGRAM, "resolve", clone, *options], repeats) for clone in clones)
-    together = _time([*PROGRAM, "resolve", *clones, *options], repeats)
-    _say(f"{SIDE_BY_SIDE} repositories side by side, each remote a second away", together)
-    _say("the slowest alone", alone)
-    _ratio("together / the slowest", together / alone)
+    alone, together = race(
+        {
+            "resolve, a remote that is a second away": Case(argv=[*PROGRAM, "resolve", clones[-1], *options]),
+            f"resolve, {SIDE_BY_SIDE} of them side by side": Case(argv=[*PROGRAM, "resolve", *clones, *options]),
+        },
+        repeats,
+    ).values()
+    ratio("side by side / one", together.seconds / alone.seconds, "little more than 1")
 
 
 # --- building ---
-
-
-def _settle_in(folder: Path) -> None:
-    """An own home, and nothing of the caller's git."""
-    for name in tuple(os.environ):
-        if name.startswith(("GIT_", "XDG_", "SSH_")):
-            del os.environ[name]
-    os.environ |= {"HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "PYTHONPATH": str(ROOT)}
-    (folder / ".gitconfig").write_text(
-        "[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
-    )
 
 
 def _init(remote: Path) -> None:
@@ -165,41 +151,3 @@ def _import(remote: Path, stream: str) -> None:
 def _git(folder: Path, *arguments: str) -> str:
     ran = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
     return ran.stdout
-
-
-# --- measuring ---
-
-
-def _time(
-    what: Sequence[str] | Callable[[], None],
-    repeats: int,
-    *,
-    before: Callable[[], None] | None = None,
-    cwd: Path | None = None,
-) -> float:
-    """Median seconds of a command or a function."""
-    seconds = []
-    for _ in range(repeats):
-        if before is not None:
-            before()
-        began = time.perf_counter()
-        if callable(what):
-            what()
-        else:
-            ran = subprocess.run(list(what), cwd=cwd or ROOT, stdout=subprocess.DEVNULL, check=False)
-            if ran.returncode:
-                raise SystemExit(f"{what[-1]} ended with {ran.returncode}")
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds)
-
-
-def _say(what: str, seconds: float) -> None:
-    print(f"{what:<70} {seconds * 1000:>8.0f} ms")
-
-
-def _ratio(what: str, value: float) -> None:
-    print(f"  -> {what:<65} {value:>8.2f}\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -7,9 +7,10 @@ whose own line began later, are hidden, and so are the dates of branches, which 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
+
+from msgspec import Struct
 
 from ranking.claims import DECISIVE
 from ranking.facts import (
@@ -32,8 +33,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Outcome = Literal["right", "wrong", "held"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class History:
+class History(Struct, frozen=True, kw_only=True):
     """One repository as it is now: its name, its default, when each branch's own line began, its tags with dates."""
 
     repository: str
@@ -42,8 +42,7 @@ class History:
     tags: tuple[Tag, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """Which branch takes this tag's version? `accepted`: those that it sits on."""
 
     tag: str
@@ -51,8 +50,7 @@ class Question:
     accepted: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """What the ranker said to one question."""
 
     question: Question
@@ -127,8 +125,7 @@ def as_of(history: History, question: Question) -> Facts:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """What a backtest found; `unclear`: questions that could not be judged, `left`: those that were not asked."""
 
     history: History

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
+from msgspec import Struct
 
 from candidates.backtest import Answer, Outcome, Question, Report, ask, read_questions, report
 from candidates.explain import Line
@@ -19,8 +19,7 @@ from ranking.names import shown
 _MOST_FAILURES = 10
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True, kw_only=True):
     """What was found, as lines for a person and as JSON, and whether it was stopped before its end."""
 
     lines: list[Line]

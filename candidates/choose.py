@@ -6,7 +6,6 @@ Only here does an answer reach the memory; one that was cancelled, or that nobod
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -40,7 +39,7 @@ def choose_base(run: Run, name: str) -> tuple[Decision, ExitCode, Facts]:
     run = answered_with(run, name)
     collected = gather(run)
     if is_silent(collected) and run.policy.on_fetch_failure not in _SERVING:
-        decision, code = decide(collected, replace(run.policy, on_fetch_failure="abort"))
+        decision, code = decide(collected, altered(run.policy, on_fetch_failure="abort"))
         said = _dated(collected, f"{shown(name)} is not recorded: the remote did not answer")
         return altered(decision, log=(*decision.log[:-1], said)), code, collected.facts
     return *decide(collected, run.policy), collected.facts
@@ -52,7 +51,7 @@ def cancelled(run: Run) -> Decision:
         collected = gather(run)
     except RemoteUndecided as fault:
         return _given_up(undecided_remote(fault, run.policy.autonomy, run.policy.asking))
-    policy = replace(run.policy, autonomy="manual", base=None)
+    policy = altered(run.policy, autonomy="manual", base=None)
     return _given_up(decide(collected, policy)[0])
 
 
@@ -83,8 +82,8 @@ def interact(run: Run, pick: Pick) -> tuple[Decision, ExitCode, Facts | None]:
 
 def answered_with(run: Run, branch: str) -> Run:
     """The run whose base a person named."""
-    policy = replace(run.policy, autonomy="manual", base=branch, base_source="asked", ask_on_issue=False)
-    return replace(run, policy=policy, request=replace(run.request, base=branch))
+    policy = altered(run.policy, autonomy="manual", base=branch, base_source="asked", ask_on_issue=False)
+    return altered(run, policy=policy, request=altered(run.request, base=branch))
 
 
 def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
@@ -114,15 +113,15 @@ def with_evidence_of(decision: Decision, state: Path) -> Decision:
 
 def _after(run: Run, answer: Answer) -> Run:
     """The run as one answer lets it go on."""
-    asking = replace(run.policy.asking, page=answer.page or 1)
-    run = replace(run, policy=replace(run.policy, asking=asking))
+    asking = altered(run.policy.asking, page=answer.page or 1)
+    run = altered(run, policy=altered(run.policy, asking=asking))
     match answer.kind, answer.name:
         case "branch", str(name):
             return answered_with(run, name)
         case "remote", str(name):
-            return replace(run, request=replace(run.request, remote=name, remote_reason="a person chose it"))
+            return altered(run, request=altered(run.request, remote=name, remote_reason="a person chose it"))
         case "fetch-failed", ("cached" | "local" | "abort") as how:
-            return replace(run, policy=replace(run.policy, on_fetch_failure=how))
+            return altered(run, policy=altered(run.policy, on_fetch_failure=how))
         case _:
             return run
 

@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
 from candidates.cache_notes import cache_notes
@@ -23,11 +23,11 @@ from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
 from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage
+from collectors.local_refs import LocalRefs, list_local_refs, without_aliases
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Deadline, Git
 from collectors.refs import (
     DefaultAnswer,
-    LocalRefs,
     RemoteAnswer,
     RemoteChoice,
     RemoteQuestion,
@@ -36,7 +36,6 @@ from collectors.refs import (
     build_listing,
     choose_remote,
     fetch_branches,
-    read_local_refs,
 )
 from collectors.remote_url import host_of, owner_and_name, remote_type
 from collectors.repository import Checkout, Config, open_repository, read_config
@@ -71,8 +70,7 @@ PrepareIssue = Callable[[str | None, str | None], ReadIssue]
 """Given the repository's owner/name and its host: how to read the issue."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """What to collect: where, from which remote, for which issue, by when.
 
     `remote_reason`: why that one, where it was not asked for. `issue`: one that is at hand already; `prepare_issue`:
@@ -84,6 +82,8 @@ class Request:
     git: Git
     now: datetime
     seconds: float
+    checkout: Checkout | None = None
+    """The repository at git's folder, where it was opened already."""
     remote: str | None = None
     remote_reason: str | None = None
     issue: Issue | None = None
@@ -99,8 +99,7 @@ class Request:
     """What ends the questions of several requests at once."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Collected:
+class Collected(Struct, frozen=True, kw_only=True):
     """The last pass: the bundle, its ranking, what the rules make of it, and what became of each source.
 
     `view`: what the ranking read of the facts' refs.
@@ -119,8 +118,7 @@ class Collected:
     asks_on_issue: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True, kw_only=True):
     """What was learnt once, before the passes. `default` None: the remote was not asked for its default branch."""
 
     checkout: Checkout
@@ -134,8 +132,7 @@ class _Asked:
     milliseconds: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Located:
+class Located(Struct, frozen=True, kw_only=True):
     """Which repository, which of its remotes, and the name that both give: owner/name, else the folder's."""
 
     checkout: Checkout
@@ -149,9 +146,9 @@ class Located:
         return host_of(self.choice.url or "") if self.choice else None
 
 
-def locate(git: Git, remote: str | None) -> Located:
-    """Open the repository and choose the remote. SetupError; RemoteUndecided where a person must say which."""
-    checkout, config = open_repository(git), read_config(git)
+def locate(git: Git, remote: str | None, checkout: Checkout | None = None) -> Located:
+    """Open the repository, unless it is, and choose the remote. SetupError; RemoteUndecided where a person must."""
+    checkout, config = checkout or open_repository(git), read_config(git)
     choice = choose_remote(config, remote)
     if isinstance(choice, RemoteQuestion):
         raise RemoteUndecided(_folder_name(checkout), choice)
@@ -166,7 +163,7 @@ def collect(request: Request) -> Collected:
     log: list[str] = []
     seen = _look(request, asked, local, log)
     if _default_may_matter(asked, seen):
-        asked = replace(asked, default=_ask_default(request, asked, deadline))
+        asked = altered(asked, default=_ask_default(request, asked, deadline))
         seen = _look(request, asked, local, log)
     looked = False
     for _ in range(_MOST_FETCHES):
@@ -186,15 +183,15 @@ def collect(request: Request) -> Collected:
         if failure is not None and not lines:
             break
     log += _cache_notes(asked, local)
-    return replace(seen, log=tuple(dict.fromkeys(log)))
+    return altered(seen, log=tuple(dict.fromkeys(log)))
 
 
 def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
     """Ask the remote and the tracker, side by side, while this clone is read."""
-    git, here = request.git, locate(request.git, request.remote)
+    git, here = request.git, locate(request.git, request.remote, request.checkout)
     choice, name, host = here.choice, here.name, here.host
     if choice is not None and request.remote_reason is not None:
-        choice = replace(choice, reason=request.remote_reason)
+        choice = altered(choice, reason=request.remote_reason)
     store = preferences_path(git.environ)
     key = request.project_key or name
     # The expired ones too: the resolver passes them over, and says so.
@@ -213,13 +210,14 @@ def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
                 if at_once:
                     head = pool.submit(ask_default_branch, git, choice.name, deadline, host=host)
             issue = pool.submit(read_issue, deadline)
-            local = read_local_refs(git, choice.name if choice else None, here.config)
+            local = list_local_refs(git, choice.name if choice else None, here.config)
             answer, default = heads.result() if heads else None, head.result() if head else None
             took = round((time.monotonic() - began) * 1000) if heads else 0
             told = issue.result()
         except BaseException:
             deadline.cancel()
             raise
+    local = without_aliases(git, choice.name if choice else None, local, _listed_by(answer))
     asked = _Asked(
         checkout=here.checkout,
         config=here.config,
@@ -276,7 +274,12 @@ def _cache_notes(asked: _Asked, local: LocalRefs) -> list[str]:
 
 
 def _read_local(request: Request, asked: _Asked) -> LocalRefs:
-    return read_local_refs(request.git, asked.choice.name if asked.choice else None, asked.config)
+    git, remote = request.git, asked.choice.name if asked.choice else None
+    return without_aliases(git, remote, list_local_refs(git, remote, asked.config), _listed_by(asked.answer))
+
+
+def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
+    return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
 def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline) -> Failure | None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.contract import UNNAMED, BaseBranchSource
@@ -31,8 +31,7 @@ _FEW_BRANCHES = 2
 _FEW_LABELS = 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """One change, what to do for it, and the branch and the rule that it was seen to give."""
 
     kind: ChangeKind

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
 from candidates.ask_on_issue import question_on
@@ -21,8 +21,7 @@ from ranking.listing import list_branches
 from ranking.names import shown
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """How a run may decide. `on_fetch_failure` None: ask where a person is there, else cached, then local.
 
     `base`: the branch that came with the request; `replay`: the facts are recorded, so that nothing is fresh.
@@ -196,7 +195,7 @@ def _settled(
 def _which_branch(collected: Collected, policy: Policy) -> Question:
     resolution = collected.resolution
     if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
-        resolution = replace(resolution, branch=derived)  # first and marked, also before a memory
+        resolution = altered(resolution, branch=derived)  # first and marked, also before a memory
     return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from candidates.collect import Located, RemoteUndecided, locate
 from candidates.exit_codes import ExitCode
-from candidates.issue_sources import github_site, on_github
+from candidates.trackers import github_site, on_github
 from collectors.configuration import Configuration, read_configuration
 from collectors.errors import EvidenceError, InvalidInput, SetupError, SourceError
 from collectors.github_comment import who_am_i as github_identity
@@ -71,8 +72,7 @@ class Health(Record, frozen=True, kw_only=True):
     exit_code: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True, kw_only=True):
     """A check with the exit code that it stands for."""
 
     check: Check

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from candidates.collect import Collected
-from candidates.contract import UNNAMED, Source, TrailEntry
+from candidates.contract import UNNAMED, Remote, Source, TrailEntry
 from candidates.counterfactuals import deciding_changes
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
@@ -21,10 +21,12 @@ Line = list[Part]
 _MOST_SHOWN = 10
 _MOST_MEMBERS = 5
 
+NO_CONVENTION = "no two branches share a template with a version"
+
 
 def explain(collected: Collected) -> Iterator[Line]:
     """What a person wants to know of one run."""
-    yield from _answer(collected)
+    yield from answer(collected)
     yield []
     yield from _sources(collected)
     yield []
@@ -52,7 +54,7 @@ def _deciding(collected: Collected) -> Iterator[Line]:
         yield [("cyan", f"  {shown(change.branch):<{width}}"), ("dim", f"  {change.source:<10}  "), ("", change.do)]
 
 
-def _answer(collected: Collected) -> Iterator[Line]:
+def answer(collected: Collected) -> Iterator[Line]:
     """One sentence, or two where the evidence does not decide."""
     facts, ranking, resolution = collected.facts, collected.ranking, collected.resolution
     about = _about(facts)
@@ -94,14 +96,26 @@ def _about(facts: Facts) -> str:
 
 
 def _sources(collected: Collected) -> Iterator[Line]:
-    facts, refs = collected.facts, collected.facts.refs
-    when = f"{'asked' if facts.repository.remote else 'read'} at {facts.now:%Y-%m-%d %H:%M:%S} UTC"
-    yield [("bold", f"{shown(facts.repository.name)}"), ("", f", {when}")]
-    for source in collected.sources:
-        if source.name in ("jira", "github") and source.state == "not-asked":
-            continue
-        yield [("", f"  {source.name:<12}"), *_state(collected, source)]
-    default = facts.repository.default_branch
+    yield [("bold", f"{shown(collected.facts.repository.name)}"), ("", f", {asked_at(collected.facts)}")]
+    yield from source_lines(collected.sources, remote_of(collected.facts))
+    yield from ([("", f"  {name:<12}{said}")] for name, said in listing_rows(collected.facts))
+    convention = collected.ranking.convention
+    named = (
+        f"{shown(convention.template)}, {convention.members} members: {_members(collected.facts, convention)}"
+        if convention
+        else NO_CONVENTION
+    )
+    yield [("", f"  {'convention':<12}{named}")]
+
+
+def asked_at(facts: Facts) -> str:
+    """When the facts were gathered, and whether anybody was asked."""
+    return f"{'asked' if facts.repository.remote else 'read'} at {facts.now:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def listing_rows(facts: Facts) -> Iterator[tuple[str, str]]:
+    """The default branch with who told it, and how much is listed."""
+    refs, default = facts.refs, facts.repository.default_branch
     said = {
         "remote": "the remote's word",
         "host-api": "the host's word",
@@ -110,41 +124,68 @@ def _sources(collected: Collected) -> Iterator[Line]:
         "failed": "the remote did not tell",
         "not-asked": "nobody was asked",
     }[facts.repository.default_branch_state]
-    yield [("", f"  {'default':<12}{shown(default or 'not known')} ({said})")]
-    yield [
-        ("", f"  {'refs':<12}{len(refs.branches)} branches, {len(refs.tags)} tags"),
-        ("", "" if refs.complete else "; the list is not complete"),
-    ]
-    convention = collected.ranking.convention
-    named = (
-        f"{shown(convention.template)}, {convention.members} members: {_members(facts, convention)}"
-        if convention
-        else "no two branches share a template with a version"
+    yield "default", f"{shown(default or 'not known')} ({said})"
+    yield (
+        "refs",
+        f"{len(refs.branches)} branches, {len(refs.tags)} tags{'' if refs.complete else '; the list is not complete'}",
     )
-    yield [("", f"  {'convention':<12}{named}")]
+
+
+def members(facts: Facts, convention: Convention) -> list[str]:
+    """The branches that stand under the convention's template, newest version first."""
+    lines = read_view(facts).repo.conventions.lines.values()
+    return newest_first(line for line in lines if line.template == convention.template)
 
 
 def _members(facts: Facts, convention: Convention) -> str:
-    """The newest branches that stand under the convention's template; the rest counted."""
-    lines = read_view(facts).repo.conventions.lines.values()
-    names = newest_first(line for line in lines if line.template == convention.template)
+    """The newest of them; the rest counted."""
+    names = members(facts, convention)
     more = f", and {len(names) - _MOST_MEMBERS} more" if len(names) > _MOST_MEMBERS else ""
     return f"{', '.join(map(shown, names[:_MOST_MEMBERS]))}{more}"
 
 
-def _state(collected: Collected, source: Source) -> Line:
+def remote_of(facts: Facts) -> Remote | None:
+    """The remote that was asked."""
+    repository = facts.repository
+    if repository.remote is None:
+        return None
+    return Remote(name=repository.remote, url=repository.url, reason=repository.remote_reason or "")
+
+
+def spoken(sources: Iterable[Source]) -> list[Source]:
+    """The sources less the trackers that nobody had a reason to ask."""
+    return [s for s in sources if s.name not in ("jira", "github") or s.state != "not-asked"]
+
+
+def source_lines(sources: Iterable[Source], remote: Remote | None) -> Iterator[Line]:
+    """What became of each source, and how long it took."""
+    for source in spoken(sources):
+        took, detail = source_took(source), source_detail(source, remote)
+        said = (f" in {took}" if took else "") + (f": {detail}" if detail else "")
+        yield [("", f"  {source.name:<12}"), source_state(source), ("", said)]
+
+
+def source_state(source: Source) -> Part:
+    """Whether it answered, in the colour of that."""
     style = {"answered": "green", "partial": "yellow", "failed": "red", "not-asked": "dim"}[source.state]
-    parts: Line = [(style, source.state if source.kind is None else f"{source.state} ({source.kind})")]
-    repository = collected.facts.repository
-    if source.state != "not-asked" and (source.name == "remote" or source.ms):
-        parts.append(("", f" in {source.ms} ms"))
-    if source.name == "remote" and repository.remote is not None:
-        url = f" {shown(repository.url)}" if repository.url else ""
-        reason = f" ({shown(repository.remote_reason)})" if repository.remote_reason else ""
-        parts.append(("", f": {shown(repository.remote)}{url}{reason}"))
+    return style, source.state if source.kind is None else f"{source.state} ({source.kind})"
+
+
+def source_took(source: Source) -> str:
+    """How long it took; empty where nothing was waited for."""
+    waited = source.state != "not-asked" and (source.name == "remote" or source.ms)
+    return f"{source.ms} ms" if waited else ""
+
+
+def source_detail(source: Source, remote: Remote | None) -> str:
+    """Which remote, and what the source had to say."""
+    parts = []
+    if source.name == "remote" and remote is not None:
+        url = f" {shown(remote.url)}" if remote.url else ""
+        parts.append(f"{shown(remote.name)}{url}{f' ({shown(remote.reason)})' if remote.reason else ''}")
     if source.detail:
-        parts.append(("", f": {shown(source.detail)}"))
-    return parts
+        parts.append(shown(source.detail))
+    return ": ".join(parts)
 
 
 def trail_lines(trail: Iterable[TrailEntry]) -> Iterator[Line]:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from candidates.collect import Collected
 from candidates.explain import Line, explain
 from candidates.markup import markdown, mermaid
+from candidates.page import page
 from candidates.replay import MAY_FOLLOW
-from candidates.saved import Recorded, read_saved, recorded, saved_lines, saved_why, unknown_lines
+from candidates.saved import Recorded, read_saved, recorded, saved_lines, saved_why, unknown_lines, write_whole
 from candidates.whys import why, why_not
 from collectors.errors import InvalidInput
+from collectors.input_file import STANDARD_INPUT
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class View:
+class View(Struct, frozen=True, kw_only=True):
     """What is asked: everything, why a branch is where it is, or why it is not the answer; and how it is written."""
 
     why: str | None = None
     why_not: str | None = None
     markdown: bool = False
     mermaid: bool = False
+    html: Path | None = None
     as_json: bool = False
 
     def __post_init__(self) -> None:
@@ -32,12 +36,15 @@ class View:
             "--why-not": self.why_not is not None,
             "--markdown": self.markdown,
             "--mermaid": self.mermaid,
+            "--html": self.html is not None,
             "--json": self.as_json,
         }
         given = [flag for flag, value in asked.items() if value]
         together = {"--why", "--why-not"}, {"--markdown", "--mermaid"}
         if len(given) > 1 and set(given) not in together:
             raise InvalidInput(f"{' and '.join(given)} cannot go together", hint="one at a time")
+        if self.html is not None and str(self.html) == STANDARD_INPUT:
+            raise InvalidInput("a page is written to a file", where="--html", hint="base-branch explain --html FILE")
 
 
 def text_of(collected: Collected | Recorded, view: View) -> bytes:
@@ -45,6 +52,12 @@ def text_of(collected: Collected | Recorded, view: View) -> bytes:
     record = recorded(collected) if isinstance(collected, Collected) else collected
     parts = [*([markdown(record)] if view.markdown else ()), *([mermaid(record)] if view.mermaid else ())]
     return "\n".join(parts).encode()
+
+
+def write_page(collected: Collected | Recorded, file: Path) -> None:
+    """Write the page, whole or not at all. InvalidInput where it cannot be written."""
+    record = recorded(collected) if isinstance(collected, Collected) else collected
+    write_whole(file, page(record).encode(), "--html")
 
 
 def lines_of(collected: Collected | Recorded, view: View) -> Iterator[Line]:
@@ -62,7 +75,7 @@ def lines_of(collected: Collected | Recorded, view: View) -> Iterator[Line]:
     yield from unknown_lines(record)
 
 
-def explain_saved(source: str, stdin: BinaryIO, flags: Mapping[str, object], view: View) -> Recorded:
+def read_record(source: str, stdin: BinaryIO, flags: Mapping[str, object], view: View) -> Recorded:
     """Read the record that is to be explained. InvalidInput for it, and for a flag without a say."""
     given = {flag: value for flag, value in flags.items() if value not in (None, False, [], ())}
     strange = sorted(given.keys() - MAY_FOLLOW)

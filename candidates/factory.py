@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec import Struct
 
 from candidates.collect import RemoteUndecided
 from candidates.contract import Decision, Decisions, Question, encode_pretty
@@ -59,8 +59,7 @@ class Result(Record, frozen=True, kw_only=True):
     decision: Decision | Decisions | None = None
 
 
-@dataclass(kw_only=True, slots=True)
-class Factory:
+class Factory(Struct, kw_only=True):
     """One run in factory mode: its two files, and what it has answered so far."""
 
     stage: Path = STAGE

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.contract import Option, Question
@@ -53,8 +53,7 @@ KeepPreview = Callable[[str, str], str | None]
 """Keeps a long preview under a name that is given; the file's path, None where none may be written."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Host:
+class _Host(Struct, frozen=True, kw_only=True):
     """A host's rules and its spelling. `longest_label` None: it sets no limit."""
 
     spell: Callable[[Sequence[Question]], dict[str, Any]]

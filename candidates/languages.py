@@ -8,9 +8,10 @@ from __future__ import annotations
 import string
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from collectors.errors import InvalidInput
 from collectors.store_file import reason_of
@@ -21,8 +22,7 @@ NAMES: Final = ("en", "tr")
 _LONGEST_TEXT: Final = 400
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Language:
+class Language(Struct, frozen=True, kw_only=True):
     """The texts of one language."""
 
     name: str

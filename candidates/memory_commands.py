@@ -31,7 +31,7 @@ def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
 
     InvalidInput for a branch that the remote does not have; EvidenceError `remote-silent` where it did not answer.
     """
-    here = locate(run.git, run.configuration.remote)
+    here = locate(run.git, run.configuration.remote, run.request.checkout)
     _check(run, here, branch)
     days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
     changed = remember(
@@ -42,7 +42,7 @@ def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
 
 def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
     """Forget one choice of this project, or all of them; what has to be said of it."""
-    key = _key(run, locate(run.git, run.configuration.remote))
+    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
     changed = forget(preferences_path(run.git.environ), key, branch, run.request.now)
     gone = forgotten(changed)
     said = f"forgotten for {key}: {', '.join(map(shown, gone))}" if gone else f"nothing was remembered for {key}"
@@ -51,7 +51,7 @@ def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
 
 def recent_choices(run: Run) -> Recent:
     """The choices that count today, the newest first."""
-    key = _key(run, locate(run.git, run.configuration.remote))
+    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
     found = _read(run, key)
     return Recent(project_key=key, choices=to_show(found.choices), state=found.state, detail=found.detail)
 

@@ -10,8 +10,10 @@ import termios
 import tty
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from candidates.contract import Question
 from candidates.languages import ENGLISH, Language
@@ -49,16 +51,14 @@ _KEYS: Final[dict[bytes, Key]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One option: what it is called, and what is said of it."""
 
     label: str
     description: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Menu:
+class Menu(Struct, frozen=True, kw_only=True):
     """A menu as it stands: `at` is the marked row, 0-based; `typed` the number that was begun."""
 
     question: str
@@ -77,16 +77,16 @@ def press(menu: Menu, key: Key) -> Menu:
     count = len(menu.rows)
     match key:
         case "up" | "down":
-            menu = replace(menu, at=(menu.at + (1 if key == "down" else -1)) % count, typed=0)
+            menu = altered(menu, at=(menu.at + (1 if key == "down" else -1)) % count, typed=0)
         case "first" | "last":
-            menu = replace(menu, at=0 if key == "first" else count - 1, typed=0)
+            menu = altered(menu, at=0 if key == "first" else count - 1, typed=0)
         case "chosen" | "cancelled":
-            menu = replace(menu, outcome=key)
+            menu = altered(menu, outcome=key)
         case "erase":
-            menu = replace(menu, typed=menu.typed // 10, at=max(menu.typed // 10, 1) - 1)
+            menu = altered(menu, typed=menu.typed // 10, at=max(menu.typed // 10, 1) - 1)
         case int() if 1 <= (number := menu.typed * 10 + key) <= count:
             final = number * 10 > count
-            menu = replace(menu, at=number - 1, typed=number, outcome="chosen" if final else None)
+            menu = altered(menu, at=number - 1, typed=number, outcome="chosen" if final else None)
         case _:
             pass
     return menu

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from candidates.contract import UNNAMED, Decision, Option, Question
 from candidates.languages import ENGLISH, Language
@@ -31,8 +32,7 @@ _LONGEST_TEXT: Final = 300
 _STEP: Final = re.compile(r"([1-9][0-9]{0,3})(?:/([1-9][0-9]{0,3}))?")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Asking:
+class Asking(Struct, frozen=True, kw_only=True):
     """How a question is put: in which language, and which page of its options."""
 
     language: Language = ENGLISH

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.contract import Decision, Decisions
@@ -16,8 +16,7 @@ from collectors.store_file import reason_of, replace_bytes
 from ranking.names import shown
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Presentation:
+class Presentation(Struct, frozen=True, kw_only=True):
     """What was asked for: the host, the language, the page, the step, and where long previews may be written."""
 
     host: HostName | None = None

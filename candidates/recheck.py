@@ -6,10 +6,10 @@ Reads the clone, asks one `ls-remote`, and at most fetches the one ref that coun
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.agent_state import BRANCH, EVIDENCE, PROJECTS, STATUS, State
@@ -54,8 +54,7 @@ class Rechecked(Record, frozen=True, kw_only=True):
         return EXIT_CODES[self.status]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Recorded:
+class _Recorded(Struct, frozen=True, kw_only=True):
     """What the state says: the base, the work branch, where the work stands."""
 
     base: str

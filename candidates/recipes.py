@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
+from msgspec import Struct, field
 
 from collectors.errors import InvalidInput, SetupError
 from collectors.process import Git
@@ -108,8 +108,7 @@ class Recipe(_Part, frozen=True, kw_only=True):
     clone: Clone = Clone()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Built:
+class Built(Struct, frozen=True, kw_only=True):
     """Where a recipe was built: the bare remote and its clone."""
 
     remote: Path
@@ -190,8 +189,7 @@ def plan(recipe: Recipe, object_format: ObjectFormat = "sha1") -> tuple[bytes, b
     return (last, None) if before is None else (before, last)
 
 
-@dataclass(slots=True)
-class _Story:
+class _Story(Struct):
     """The state while the steps are told: tips by mark (0: no commit yet), the clock, the stream so far."""
 
     recipe: Recipe

@@ -6,10 +6,10 @@ The bundle's own settings count; a flag of this run goes before them. Configurat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import BinaryIO, cast, get_args
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.collect import Collected
@@ -34,8 +34,7 @@ MAY_FOLLOW = frozenset(
 """The flags that have a say in a replay: how it decides. What is known stands in the bundle."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Replay:
+class Replay(Struct, frozen=True, kw_only=True):
     """What a replay is made of: where the bundle is, and what this run was given."""
 
     source: str

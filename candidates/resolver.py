@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
+
+from msgspec import Struct
 
 from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
 from ranking.claims import DECISIVE
@@ -19,8 +20,7 @@ Serving = Literal["any", "cached", "local"]
 _NAMED = 5
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True, kw_only=True):
     """The branch and the rule that gave it; both None where no rule gives one, and a person must choose."""
 
     branch: str | None
@@ -28,8 +28,7 @@ class Resolution:
     trail: tuple[TrailEntry, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Base:
+class Base(Struct, frozen=True, kw_only=True):
     """What a branch stands for in this clone: the ref that serves, its commit, and how fresh that is."""
 
     ref: str
@@ -37,8 +36,7 @@ class Base:
     status: FetchStatus
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """What one rule found: a branch (None: it passes), and why."""
 
     branch: str | None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.ask_on_issue import ask_on_issue
@@ -33,8 +33,7 @@ _GRAVEST = (ExitCode.REMOTE_SILENT, ExitCode.SOURCE_FAILED, ExitCode.ASK, ExitCo
 _AT_ONCE = 8
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """Everything that one repository's run is made of."""
 
     git: Git
@@ -44,6 +43,11 @@ class Run:
     policy: Policy
     keep: Callable[[Facts], None] | None = None
     """What is done with the facts beside deciding on them: a bundle is saved."""
+
+    @property
+    def root(self) -> Path:
+        """The work tree's top, else the repository's folder."""
+        return self.top or self.git.folder.resolve()
 
 
 def prepare(
@@ -56,7 +60,8 @@ def prepare(
     attended: bool | None = None,
 ) -> Run:
     """Read the configuration for one repository. SetupError, InvalidInput as they come."""
-    top = open_repository(git).top
+    checkout = open_repository(git)
+    top = checkout.top
     asked = flags.get("--remote")
     if isinstance(asked, str) and fault_of(asked):
         # What can be no remote's name is none of this repository's remotes; as wrong here as any other name.
@@ -72,6 +77,7 @@ def prepare(
     )
     request = Request(
         git=git,
+        checkout=checkout,
         now=now,
         seconds=configuration.timeout,
         remote=configuration.remote,
@@ -98,7 +104,7 @@ def advance(run: Run) -> tuple[Run, str | None]:
     if run.policy.autonomy != "guided" or run.policy.base is not None:
         return run, None
     try:
-        locate(run.git, run.request.remote)
+        locate(run.git, run.request.remote, run.request.checkout)
     except RemoteUndecided as fault:
         names = fault.question.names
         # Most often the one that was cloned from; the first by name would be anybody's.
@@ -107,7 +113,7 @@ def advance(run: Run) -> tuple[Run, str | None]:
         reason = (
             f"of {len(names)} that nothing tells apart the one configured first: guided, and the branch is asked for"
         )
-        return replace(run, request=replace(run.request, remote=name, remote_reason=reason)), name
+        return altered(run, request=altered(run.request, remote=name, remote_reason=reason)), name
     return run, None
 
 
@@ -146,7 +152,7 @@ def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisi
     """
     # One for all: whoever interrupts the run waits for none of them.
     cancelled = threading.Event()
-    runs = [replace(run, request=replace(run.request, cancelled=cancelled)) for run in runs]
+    runs = [altered(run, request=altered(run.request, cancelled=cancelled)) for run in runs]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         try:
             outcomes = list(pool.map(decide_one, runs))
@@ -198,19 +204,20 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
     """
     wanted = [s for s in siblings if s.present and not s.read_only]
     return [
-        replace(
+        altered(
             main,
             git=main.git.at(Path(s.path)),
             top=Path(s.path),
-            request=replace(
+            request=altered(
                 main.request,
                 git=main.git.at(Path(s.path)),
+                checkout=None,
                 remote=None,
                 remote_reason=None,
                 project_key=None,
                 base=None,
             ),
-            policy=replace(main.policy, base=None),
+            policy=altered(main.policy, base=None),
         )
         for s in wanted
     ]

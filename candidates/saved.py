@@ -6,17 +6,16 @@ Each says what it cannot tell. Only a bundle has the facts, so that only a bundl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from candidates.agent_state import BRANCH, EVIDENCE, NULLABLE, SOURCE
 from candidates.collect import Collected
-from candidates.contract import Decision, Decisions, TrailEntry, decode_bundle, encode_pretty
-from candidates.explain import Line, answer_lines, candidate_lines, trail_lines
+from candidates.contract import Decision, Decisions, Remote, Source, TrailEntry, decode_bundle, encode_pretty
+from candidates.explain import Line, answer_lines, candidate_lines, remote_of, source_lines, trail_lines
 from candidates.replay import overlaid, recollected
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
@@ -46,12 +45,10 @@ _UNKNOWN: dict[Kind, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True, kw_only=True):
     """One run's outcome, from whatever it was read.
 
-    `collected`: the facts and all that follows from them, None where the record has none. `question`: why there is no
-    branch, where the record says so.
+    `collected`: the facts and all that follows from them, None where the record has none.
     """
 
     kind: Kind
@@ -61,6 +58,8 @@ class Recorded:
     source: str | None = None
     trail: tuple[TrailEntry, ...] = ()
     log: tuple[str, ...] = ()
+    remote: Remote | None = None
+    sources: tuple[Source, ...] = ()
     collected: Collected | None = None
 
     @property
@@ -79,6 +78,8 @@ def recorded(collected: Collected, kind: Kind = "run") -> Recorded:
         source=collected.resolution.source,
         trail=collected.resolution.trail,
         log=collected.log,
+        remote=remote_of(collected.facts),
+        sources=collected.sources,
         collected=collected,
     )
 
@@ -127,6 +128,8 @@ def _decided(decision: Decision, what: str) -> Recorded:
         source=decision.base_branch_source,
         trail=decision.trail,
         log=decision.log,
+        remote=decision.remote,
+        sources=decision.sources,
     )
 
 
@@ -153,14 +156,18 @@ def _ranking(document: Mapping[str, Any], what: str) -> Ranking:
 
 
 def save_bundle(path: Path, facts: Facts) -> None:
-    """Write the facts as a bundle, whole or not at all. InvalidInput where it cannot be written."""
+    """Write the facts as a bundle. InvalidInput where they cannot be written."""
     if str(path) == STANDARD_INPUT:
         raise InvalidInput("a bundle is saved to a file", where="--save-bundle", hint="base-branch collect > FILE")
+    write_whole(path, encode_pretty(facts), "--save-bundle")
+
+
+def write_whole(path: Path, data: bytes, flag: str) -> None:
+    """Write the file that a flag names, whole or not at all. InvalidInput where that cannot be."""
     try:
-        replace_bytes(path, encode_pretty(facts), mode=0o666)  # to hand on, as any program's output
+        replace_bytes(path, data, mode=0o666)  # to hand on, as any program's output
     except OSError as fault:
-        message = f"{shown(str(path))} cannot be written: {reason_of(fault)}"
-        raise InvalidInput(message, where="--save-bundle") from fault
+        raise InvalidInput(f"{shown(str(path))} cannot be written: {reason_of(fault)}", where=flag) from fault
 
 
 # --- a record without facts, for a person ---
@@ -174,6 +181,7 @@ def saved_lines(record: Recorded) -> Iterator[Line]:
         ("bold", shown(record.name or "a repository that the record does not name")),
         ("", f", from a {record.kind}"),
     ]
+    yield from source_lines(record.sources, record.remote)
     answered = record.ranking.ref_provenance == "remote"
     yield [("", f"  {'refs':<12}{'by the remote itself' if answered else 'by a clone, not by the remote in that run'}")]
     convention = record.ranking.convention

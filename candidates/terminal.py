@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -33,6 +34,11 @@ def show(lines: Iterable[Line]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for line in lines:
         console.print(Text.assemble(*((text, style) for style, text in line)))
+
+
+def has_terminal() -> bool:
+    """Whether somebody can be asked here and now."""
+    return os.isatty(0) and os.isatty(2)
 
 
 def notice(text: str) -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from candidates import __version__
 from collectors.errors import SetupError
 from collectors.git_objects import libgit2_version
+from collectors.process import Git
 from collectors.repository import parse_git_version
 
-if TYPE_CHECKING:
-    from collectors.process import Git
 
-
-def versions(git: Git) -> tuple[str, ...]:
+def versions(environ: Mapping[str, str]) -> tuple[str, ...]:
     """A line each: the program, git, libgit2, Python. A git that cannot be run is said on its line."""
+    git = Git(folder=Path(), environ=environ)
     try:
         found = ".".join(map(str, parse_git_version(git.run("version").stdout))) or "of unknown version"
     except SetupError as fault:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +31,8 @@ def read_backtest(preferences: Path, project_key: str) -> KeptBacktest | None:
 
     A figure that cannot be read is as good as none: it is a measure, and running the backtest again replaces it.
     """
+    if not _folder(preferences).is_dir():
+        return None
     try:
         kept = msgspec.json.decode(_place(preferences, project_key).read_bytes(), type=KeptBacktest)
     except (OSError, msgspec.DecodeError):
@@ -40,5 +41,11 @@ def read_backtest(preferences: Path, project_key: str) -> KeptBacktest | None:
 
 
 def _place(preferences: Path, project_key: str) -> Path:
-    digest = hashlib.sha256(project_key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return preferences.with_name("backtests") / f"{digest}.json"
+    from hashlib import sha256  # noqa: PLC0415 - 6 ms for its OpenSSL
+
+    digest = sha256(project_key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return _folder(preferences) / f"{digest}.json"
+
+
+def _folder(preferences: Path) -> Path:
+    return preferences.with_name("backtests")

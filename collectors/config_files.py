@@ -11,11 +11,11 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from collectors.config_keys import KEYS, REPOSITORY_MAY_SET, Held, Key, Origin, from_value, nearest
 from collectors.errors import InvalidInput
@@ -38,8 +38,7 @@ _OPENING: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileText:
+class FileText(Struct, frozen=True, kw_only=True):
     """What a file holds, and whether others than its owner may read it."""
 
     data: bytes
@@ -126,8 +125,10 @@ def parse_toml(data: bytes, what: str) -> dict[str, object]:
     """TOML as it stands; InvalidInput for what is none."""
     if data.startswith(codecs.BOM_UTF8):
         raise InvalidInput(f"{what} begins with a byte order mark; TOML is plain UTF-8")
+    from tomllib import loads  # noqa: PLC0415 - only where there is a file
+
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        return loads(data.decode("utf-8"))
     except UnicodeDecodeError as fault:
         line = data.count(b"\n", 0, fault.start) + 1
         raise InvalidInput(f"{what} is not UTF-8 (line {line})") from None  # the fault would hold the whole file

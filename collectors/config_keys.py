@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, NoReturn, Union, get_args, get_origin
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Struct
 
 from collectors.errors import InvalidInput
 from collectors.remote_url import HIDDEN, redact
@@ -112,8 +112,7 @@ class Secret:
         raise TypeError("a secret cannot be pickled")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True, kw_only=True):
     """Where a value came from: the flag's or variable's name, or the file and the dotted path in it."""
 
     source: SourceName
@@ -130,16 +129,14 @@ class Origin:
 DEFAULT: Final = Origin(source="default")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Held:
+class Held(Struct, frozen=True, kw_only=True):
     """A value and where it came from."""
 
     value: object
     origin: Origin
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Key:
+class Key(Struct, frozen=True, kw_only=True):
     """One thing that can be configured.
 
     `type`: as msgspec reads it. `flag`: None where no flag sets it. `variables`: the first one set counts.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +16,7 @@ from typing import Final, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
+from msgspec import Struct
 
 from collectors.config_files import read_repository_file, read_user_file
 from collectors.config_keys import (
@@ -52,8 +52,7 @@ Layer = Mapping[str, Held]
 """What one source sets, by dotted key."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JiraCredential:
+class JiraCredential(Struct, frozen=True, kw_only=True):
     """A token with the one address it may go to, who bound it there, and the login that goes with it."""
 
     address: tuple[str, str, int]
@@ -63,8 +62,7 @@ class JiraCredential:
     email: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JiraConfiguration:
+class JiraConfiguration(Struct, frozen=True, kw_only=True):
     """The Jira that keys belong to; `fields`: None for the usual names of target-version fields."""
 
     url: str | None = None
@@ -77,8 +75,7 @@ class JiraConfiguration:
         return next((one for one in self.credentials if one.address == address), None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GitHubConfiguration:
+class GitHubConfiguration(Struct, frozen=True, kw_only=True):
     """The GitHub beside the public one that the user works with, and its API's URL where it is not the usual."""
 
     host: str | None = None
@@ -99,8 +96,7 @@ class GitHubConfiguration:
         return dict(environ) | ({"GH_HOST": self.host} if self.host and not environ.get("GH_HOST") else {})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True, kw_only=True):
     """What counts in this run, each value's origin, and what has to be said of it."""
 
     remote: str | None

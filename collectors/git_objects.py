@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from collectors.process import Deadline
 from ranking.names import OID_PATTERN, TAGS, BranchName, Oid
@@ -33,8 +34,7 @@ BranchesOfTag = tuple[BranchName, ...] | None
 """`tags[].branches`: None where nobody could look, () where it sits on none of the branches."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     """A branch's own first-parent line: its first commit, and when (committer dates, UTC) it began.
 
     A branch that was merged into the default by a merge commit keeps the line that it had.
@@ -50,8 +50,7 @@ class Line:
     parted: datetime | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Lineage:
+class Lineage(Struct, frozen=True, kw_only=True):
     """Which branches each tag sits on, and where each branch's own line begins.
 
     `tags`: see `read_lineage`. `lines`: None for a branch without a line of its own (the default; a branch
@@ -368,8 +367,7 @@ def parse_parents(stdout: bytes) -> Iterator[tuple[Oid, list[Oid]]]:
         yield Oid(oid), [Oid(parent) for parent in parents]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Forest:
+class Forest(Struct, frozen=True, kw_only=True):
     """First-parent lines: each commit's first parent and date, in an order with children before parents."""
 
     above: Mapping[Oid, Oid | None]
@@ -395,8 +393,7 @@ class Forest:
         return frozenset(found)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OwnLines:
+class OwnLines(Struct, frozen=True, kw_only=True):
     """`masks`: for the wanted commits on own lines, the tips (bit i: tip i); `lines`: each tip's own line."""
 
     masks: Mapping[Oid, int]

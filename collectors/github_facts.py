@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from collectors.github_failures import GraphError, Json
 from ranking.facts import Failure, Issue, IssueField, IssueLink, IssueVersion, Role
@@ -32,8 +34,7 @@ _KEYWORD: Final = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+"
 _UNSHOWN: Final = re.compile(r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Which issue: `repository` as it was asked for, `canonical` as GitHub names it now, and the host."""
 
     repository: str
@@ -55,8 +56,7 @@ class Place:
         return name.lower() in (self.repository.lower(), self.canonical.lower())
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pull:
+class Pull(Struct, frozen=True, kw_only=True):
     """A pull request as far as it was told; `read` says what became of asking for its base."""
 
     repository: str
@@ -67,16 +67,14 @@ class Pull:
     read: Literal["answered", "failed", "not-asked"] = "answered"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True, kw_only=True):
     """One event that ties a pull request to the issue."""
 
     pull: Pull
     how: How
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tied:
+class Tied(Struct, frozen=True, kw_only=True):
     """A pull request and the strongest tie that it has to the issue."""
 
     pull: Pull
@@ -239,10 +237,10 @@ def with_base(pull: Pull, answer: Json) -> Pull:
     """A pull request with what its own address says; `failed` where that is nothing."""
     base = text_of(dict_of(answer).get("base"), "ref") or None
     if base is None:
-        return replace(pull, read="failed")
+        return altered(pull, read="failed")
     merged = dict_of(answer).get("merged") is True or dict_of(answer).get("merged_at") is not None
     state = "merged" if merged else _STATES.get(text_of(answer, "state").upper(), pull.state)
-    return replace(pull, base=base, state=state, read="answered")
+    return altered(pull, base=base, state=state, read="answered")
 
 
 def rest_repository(item: Mapping[str, Json]) -> str:

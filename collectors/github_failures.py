@@ -10,10 +10,11 @@ import errno
 import re
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from collectors.github_site import GitHubSite
 from collectors.http_waiting import parse_retry_after, until
@@ -43,8 +44,7 @@ _WORDS_READ: Final = 20_000
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """One answer: its status, when it came, headers by lower-case name, and its JSON (None: it holds none)."""
 
     status: int
@@ -53,8 +53,7 @@ class Reply:
     json: Json = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GraphError:
+class GraphError(Struct, frozen=True, kw_only=True):
     """One entry of a GraphQL answer's `errors`."""
 
     kind: str

@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Self
 
 from github import Auth, Github
+from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
 from collectors import github_queries as queries
@@ -49,8 +49,7 @@ _MOST_TIMELINE_PAGES: Final = 2
 _NO_GRAPHQL: Final = (404, 405, 410)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GitHubAnswer:
+class GitHubAnswer(Struct, frozen=True, kw_only=True):
     """An issue and, beside it, what the same request told of the repository's branches; how many requests it took."""
 
     issue: Issue
@@ -70,7 +69,7 @@ def read_github(
         answer = _by_graphql(client, place) if site.token is not None else None
         nothing = HostBranches(repository=repository)
         answer = answer or GitHubAnswer(issue=read_by_rest(client, place), branches=nothing)
-        return replace(answer, requests=len(client.sent))
+        return altered(answer, requests=len(client.sent))
 
 
 def read_github_branches(
@@ -90,7 +89,7 @@ def read_github_branches(
         if branches.default_branch_state not in ("host-api", "none"):
             branches = with_default_branch(client, branches)
             if branches.failure is not None:
-                return replace(branches, protected_read="failed")
+                return altered(branches, protected_read="failed")
         return with_protected_branches(client, branches)
 
 
@@ -114,8 +113,7 @@ def _by_graphql(client: Client, place: Place) -> GitHubAnswer | None:
     return GitHubAnswer(issue=_why_nothing(client, place), branches=branches)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True, kw_only=True):
     """What a GraphQL answer about one issue holds, and the errors beside it."""
 
     reply: Reply
@@ -134,7 +132,7 @@ def _graph_facts(client: Client, place: Place, found: _Found) -> Issue | None:
     """The facts, with the older events where one page does not hold them all; None where there is no issue."""
     if number_of(found.item, "number") != place.number:
         return None
-    place = replace(place, canonical=text_of(found.repository, "nameWithOwner") or place.repository)
+    place = altered(place, canonical=text_of(found.repository, "nameWithOwner") or place.repository)
     events, before = _page(found.item)
     pages = 1
     while before and pages < _MOST_TIMELINE_PAGES:
@@ -163,11 +161,11 @@ def _page(item: Mapping[str, Json]) -> tuple[list[Json], str]:
 def _default_of(branches: HostBranches, found: _Found) -> HostBranches:
     """The default branch as the same answer tells it: null for a repository without a commit."""
     if any(e.path[:2] == ("repository", "defaultBranchRef") for e in found.errors):
-        return replace(branches, default_branch_state="failed")
+        return altered(branches, default_branch_state="failed")
     if "defaultBranchRef" not in found.repository:
         return branches
     name = text_of(found.repository.get("defaultBranchRef"), "name") or None
-    return replace(branches, default_branch=name, default_branch_state="host-api" if name else "none")
+    return altered(branches, default_branch=name, default_branch_state="host-api" if name else "none")
 
 
 def _why_nothing(client: Client, place: Place) -> Issue:
@@ -190,8 +188,7 @@ def _why_nothing(client: Client, place: Place) -> Issue:
 # --- the client ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Client:
+class Client(Struct, frozen=True, kw_only=True):
     """One connection to a site, under one deadline."""
 
     site: GitHubSite

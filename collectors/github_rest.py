@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
+from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
 from collectors import github_queries as queries
@@ -49,8 +49,7 @@ class Asks(Protocol):
         """Read a path; `what` names the thing in a failure's words."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HostBranches:
+class HostBranches(Struct, frozen=True, kw_only=True):
     """What the host itself says of a repository's branches; `protected` holds what `protected_read` says.
 
     `default_branch_state`: as in the bundle; `none` for a repository without a commit.
@@ -64,8 +63,7 @@ class HostBranches:
     failure: Failure | None = None
 
 
-@dataclass(slots=True)
-class _Links:
+class _Links(Struct):
     """Links as they come in, one request at a time, and the first reason why some did not."""
 
     found: list[IssueLink] = field(default_factory=list)
@@ -119,7 +117,7 @@ def _timeline(client: Asks, place: Place, links: _Links) -> None:
         links.cut()
     for each in tied:
         pull = _asked_pull(client, each.pull, links) if each in asked else each.pull
-        links.found.append(pull_link(replace(each, pull=pull), place))
+        links.found.append(pull_link(altered(each, pull=pull), place))
 
 
 def _asked_pull(client: Asks, pull: Pull, links: _Links) -> Pull:
@@ -161,10 +159,10 @@ def with_default_branch(client: Asks, branches: HostBranches) -> HostBranches:
     """The branches with the default one, by one request."""
     reply = client.get(queries.repository_path(branches.repository), branches.repository)
     if isinstance(reply, Failure):
-        return replace(branches, default_branch_state="failed", failure=reply)
+        return altered(branches, default_branch_state="failed", failure=reply)
     # An empty repository names the branch that it would have.
     name = text_of(reply.json, "default_branch") or None
-    return replace(branches, default_branch=name, default_branch_state="host-api" if name else "failed")
+    return altered(branches, default_branch=name, default_branch_state="host-api" if name else "failed")
 
 
 def with_protected_branches(client: Asks, branches: HostBranches) -> HostBranches:
@@ -183,4 +181,4 @@ def with_protected_branches(client: Asks, branches: HostBranches) -> HostBranche
         if not has_next(reply):
             state = "answered"
             break
-    return replace(branches, protected=tuple(sorted(names)), protected_read=state, failure=failure)
+    return altered(branches, protected=tuple(sorted(names)), protected_read=state, failure=failure)

@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from collectors.process import Deadline
 
@@ -42,8 +43,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clock:
+class Clock(Struct, frozen=True, kw_only=True):
     """The wall clock and the sleep; a test hands in its own."""
 
     sleep: Callable[[float], None] = time.sleep

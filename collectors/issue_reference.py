@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from msgspec import Struct
 
 from collectors.errors import InvalidInput
 from collectors.remote_url import redact, remote_type
@@ -63,16 +64,14 @@ _PATH_LIKE: Final = re.compile(r"[/\\]|^[.~]|\.json$")
 _LARGEST_NUMBER: Final = 2**31 - 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JiraReference:
+class JiraReference(Struct, frozen=True, kw_only=True):
     """A Jira issue by its key; `url`: the site's base URL, where a URL named it."""
 
     key: str
     url: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GitHubReference:
+class GitHubReference(Struct, frozen=True, kw_only=True):
     """An issue or pull request, which share their numbers, of a repository on a host."""
 
     repository: str
@@ -80,8 +79,7 @@ class GitHubReference:
     host: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileReference:
+class FileReference(Struct, frozen=True, kw_only=True):
     """A file with the issue's record; `-` is standard input."""
 
     path: str

@@ -6,10 +6,10 @@ Asks through the port; knows no client library.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from collectors.jira_facts import (
@@ -36,8 +36,7 @@ MOST_LINKED: Final = 100
 """Issues in one search; a search of more is cut by some servers without a word."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True, kw_only=True):
     """What is read of other issues, and which search there is."""
 
     targets: TargetFields
@@ -50,16 +49,14 @@ class Wanted:
         return ",".join(("fixVersions", "issuetype", "parent", *self.targets.ids, *(each.id for each in self.above)))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Around:
+class Around(Struct, frozen=True, kw_only=True):
     """The links with what they aim at, and what could not be read."""
 
     links: tuple[IssueLink, ...]
     faults: tuple[Failure, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True, kw_only=True):
     """What a search gave; `asked`: whether every page was asked for, so that what is not there is not to be had."""
 
     fields: Mapping[str, Fields]

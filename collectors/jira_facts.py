@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
 
 from collectors.jira_site import USUAL_TARGET_FIELDS, is_issue_key
 from ranking.facts import IssueField, IssueLink, IssueVersion, Role
@@ -29,16 +30,14 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # --- which fields ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class KnownField:
+class KnownField(Struct, frozen=True, kw_only=True):
     """A field of this site: its id and the name under which it is shown."""
 
     id: str
     name: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TargetFields:
+class TargetFields(Struct, frozen=True, kw_only=True):
     """Which fields hold the version that is aimed at.
 
     `found`: those that decide; `similar`: those of a usual name that the configuration does not name: shown, and
@@ -127,8 +126,7 @@ def _told_apart(found: Sequence[KnownField]) -> tuple[KnownField, ...]:
 # --- values ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Read:
+class Read(Struct, frozen=True, kw_only=True):
     """One field: its state and the versions in it."""
 
     field: IssueField
@@ -223,8 +221,7 @@ def release_date(value: object) -> str | None:
 # --- what stands above ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Above:
+class Above(Struct, frozen=True, kw_only=True):
     """An issue that another one stands under, and how far up."""
 
     key: str

@@ -11,11 +11,12 @@ import re
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
+
+from msgspec import Struct
 
 from collectors.http_waiting import parse_retry_after, until
 from collectors.jira_site import JiraSite
@@ -28,8 +29,7 @@ _LONGEST_SAYING: Final = 300
 _SNIFFED: Final = 20_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """One HTTP answer: header names in lower case; `data` is the decoded JSON, None where it is none."""
 
     status: int

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import count
 from types import TracebackType
@@ -17,6 +16,7 @@ from typing import Final, Literal, Self
 import requests
 import urllib3
 from jira import JIRA, JIRAError
+from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
@@ -294,8 +294,7 @@ def _unknown(site: JiraSite, name: str, known: Mapping[str, str]) -> Failure:
 # --- who asks ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True, kw_only=True):
     """Whom a Jira takes us for: the name that people know, and the account's id or user name."""
 
     name: str

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import replace as _replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from collectors.errors import SetupError
 from collectors.store_file import (
@@ -41,6 +41,7 @@ from collectors.store_file import (
     set_member,
 )
 from collectors.strict_json import join_path, place_of
+from collectors.user_folders import config_folder
 from ranking.facts import Instant, RecentChoice, Settings
 from ranking.names import fault_of, shown
 
@@ -71,16 +72,14 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     count: Annotated[int, msgspec.Meta(ge=1, le=_MOST_TIMES)] = 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WebRepo:
+class WebRepo(Struct, frozen=True, kw_only=True):
     """One entry of `global.webRepos`: a path as it is written there, and whether nothing may be changed in it."""
 
     path: str
     read_only: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Remembered:
+class Remembered(Struct, frozen=True, kw_only=True):
     """What the store says for one project: its choices, newest first, and how the reading went.
 
     `state`: "answered" (a file that is not there has no choices), "partial" (something was passed over),
@@ -99,8 +98,7 @@ class Remembered:
     web_repos: tuple[WebRepo, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True, kw_only=True):
     """One entry of the list, of any project: its text in the file (None: not there yet), and what it says.
 
     `choice` None: it is odd, and stays as it is until it is forgotten; what is known of it is said all the same.
@@ -112,8 +110,7 @@ class Stored:
     raw: Raw | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True, kw_only=True):
     """What a change did: the list before and after, whether the file was written, and what a person must know.
 
     `aside`: where a damaged file was kept. `warnings`: one a line, for standard error.
@@ -136,14 +133,7 @@ def preferences_path(environ: Mapping[str, str]) -> Path:
     named = environ.get(PREFERENCES_VARIABLE)
     if named:
         return Path(named)
-    # In the function, against the rule: 13 ms that only a run without the variable pays.
-    from platformdirs import user_config_path  # noqa: PLC0415
-
-    try:
-        folder = user_config_path("base-branch", appauthor=False)
-    except RuntimeError:  # no HOME and no entry for this user: the path says so, and nothing reads or writes it
-        folder = Path("~/.config/base-branch")
-    return folder / "preferences.json"
+    return config_folder(environ) / "preferences.json"
 
 
 def read_recent(
@@ -169,12 +159,12 @@ def read_recent(
         return Remembered()
     found = parse_recent(reading.data, project_key, name)
     if reading.moving:
-        found = _replace(found, detail=f"{found.detail} (another program is writing it)")
+        found = altered(found, detail=f"{found.detail} (another program is writing it)")
     if now is None:
         return found
     days = time_to_live(branch_ttl_days, found.branch_ttl_days)
     old = tuple(choice for choice in found.choices if is_expired(choice, now, days))
-    return _replace(found, choices=tuple(c for c in found.choices if c not in old), expired=old)
+    return altered(found, choices=tuple(c for c in found.choices if c not in old), expired=old)
 
 
 def parse_recent(data: bytes, project_key: str, what: str) -> Remembered:

@@ -15,8 +15,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from collectors.errors import SetupError
 from collectors.signals import signals_held
@@ -63,8 +64,7 @@ _GRACE_SECONDS = 1.0
 _SLICE_SECONDS = 0.2
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True, kw_only=True):
     """What a finished child left: its exit code (None: it was ended at the deadline), bytes and text."""
 
     argv: tuple[str, ...]
@@ -105,8 +105,7 @@ class Deadline:
         self._cancelled.set()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Git:
+class Git(Struct, frozen=True, kw_only=True):
     """The git executable at one folder, with one environment captured once."""
 
     folder: Path

@@ -1,4 +1,4 @@
-"""The remote's answer, or the local cache said to be so: which remote, what both hold, the listing.
+"""Which remote, what it answers, and the listing of that and of this clone.
 
 git is run through `collectors.process`; every parser is pure. Nothing here ranks, and of all refs only
 `refs/remotes/REMOTE/NAME` is ever written, by `fetch_branches`.
@@ -6,31 +6,29 @@ git is run through `collectors.process`; every parser is pure. Nothing here rank
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from collectors.errors import InvalidInput, SetupError
-from collectors.git_failures import failure_of, relevant_line
-from collectors.refspecs import covers_all_branches, parse_refspec, tracking_splitter
+from collectors.ref_lines import parse_ref_lines, text_of
 from collectors.remote_url import host_of, redact, rewritten
 from ranking.facts import Branch, Failure, RefListing, Tag
-from ranking.names import HEADS, REMOTES, TAGS, Refname, fault_of, remote_tracking
+from ranking.names import HEADS, fault_of, remote_tracking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from collectors.local_refs import LocalRefs
     from collectors.process import Deadline, Git, Ran
     from collectors.repository import Config
 
     _RemoteRule = Callable[[Config, Sequence[str]], tuple[str, str] | None]
 
-_PEELED: Final = "^{}"
-
 # --- which remote ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemoteChoice:
+class RemoteChoice(Struct, frozen=True, kw_only=True):
     """The remote that holds the lines, and the ground on which it was chosen; the URL is redacted."""
 
     name: str
@@ -38,8 +36,7 @@ class RemoteChoice:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemoteQuestion:
+class RemoteQuestion(Struct, frozen=True, kw_only=True):
     """Several remotes could be meant and nothing tells which: a person must choose."""
 
     names: tuple[str, ...]
@@ -117,147 +114,10 @@ _REMOTE_RULES: Final[tuple[_RemoteRule, ...]] = (
     _origin,
 )
 
-# --- what is in this clone ---
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Elsewhere:
-    """The remote-tracking ref of a branch that lies elsewhere than at `refs/remotes/REMOTE/BRANCH`."""
-
-    refname: Refname
-    tip: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LocalRefs:
-    """What this clone holds: local heads, remote-tracking refs and tags, each by its short name.
-
-    Of the remote it is a cache: what it lacks proves nothing, least of all where `covers_all` is False.
-    """
-
-    heads: Mapping[str, str]
-    tracking: Mapping[str, str]
-    """The remote's branch to the tip of `refs/remotes/REMOTE/BRANCH`, where `fetch_branches` puts it."""
-    elsewhere: Mapping[str, Elsewhere]
-    """The remote's branches that configured refspecs keep at another ref: no answer can name that one."""
-    tags: Mapping[str, str | None]
-    """Fully peeled; None where the tag's objects are not here to say what it stands for."""
-    cached_default: str | None
-    """The branch that `refs/remotes/REMOTE/HEAD` names: as it was when somebody last set it."""
-    dangling_default: str | None
-    """Likewise, where that branch's remote-tracking ref is not here (any more)."""
-    covers_all: bool
-    """Whether the fetch refspecs of the remote cover all its branches."""
-    covered: tuple[str, ...]
-    """The sources of those refspecs: what the cache can know of."""
-
-    @property
-    def newest(self) -> dict[str, str]:
-        """The remote's branch to its newest known tip: what configured refspecs keep is what fetches renew."""
-        return {**self.tracking, **{name: kept.tip for name, kept in self.elsewhere.items()}}
-
-
-def read_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
-    """The refs of this clone as git lists them; no object is read for it.
-
-    `%(*objectname)` would read every ref's object (five times the cost at 100,000 refs) and, before git 2.45,
-    peel a nested tag only once: so the tags come from `show-ref --dereference`.
-    """
-    specs = {
-        name: tuple(map(parse_refspec, config.every(f"remote.{name}.fetch")))
-        for name in config.subsections("remote", "fetch")
-    }
-    own = specs.get(remote, ()) if remote is not None else ()
-    under = {HEADS} if remote is None else {HEADS, remote_tracking(remote, "")}
-    stored = [s.destination.partition("*")[0] for s in own if s.destination.startswith(REMOTES)]
-    under.update(prefix.rpartition("/")[0] for prefix in stored)
-    rows = parse_ref_rows(_listed(git, "for-each-ref", f"--format={_ROW}", *sorted(under)))
-    heads = {name[len(HEADS) :]: oid for oid, _, name in rows if name.startswith(HEADS)}
-    heads.pop("HEAD", None)
-    tracking: dict[str, str] = {}
-    elsewhere: dict[str, Elsewhere] = {}
-    default = dangling = None
-    if remote is not None:
-        branch_of = tracking_splitter(remote, specs)
-        pointer = remote_tracking(remote, "HEAD")
-        target = next((symref for _, symref, name in rows if name == pointer), None)
-        if target is None:  # for-each-ref passes over a symref whose target is gone
-            target = "\n".join(git.run("symbolic-ref", "--quiet", pointer).lines)
-            dangling = branch_of(target)
-        else:
-            default = branch_of(target)
-        tracking, elsewhere = _tracked(rows, remote, branch_of)
-    return LocalRefs(
-        heads=heads,
-        tracking=tracking,
-        elsewhere=elsewhere,
-        tags=_read_tags(git),
-        cached_default=default,
-        dangling_default=dangling,
-        covers_all=covers_all_branches(own),
-        covered=tuple(spec.source for spec in own if spec.destination),
-    )
-
-
-_STRANGE: Final = "git listed refs in an unknown form"
-_ROW: Final = "%(objectname)%00%(symref)%00%(refname)"
-
-
-def parse_ref_rows(text: str) -> list[tuple[str, str, str]]:
-    """Rows of object id, symref target (empty: none) and full refname, NUL between, a newline after each."""
-    lines = text.removesuffix("\n").split("\n") if text else ()
-    try:
-        return [(oid, symref, refname) for oid, symref, refname in (line.split("\0") for line in lines)]
-    except ValueError as fault:
-        raise SetupError(_STRANGE, code="unexpected-git-output") from fault
-
-
-def _tracked(
-    rows: Sequence[tuple[str, str, str]], remote: str, branch_of: Callable[[str], str | None]
-) -> tuple[dict[str, str], dict[str, Elsewhere]]:
-    tracking: dict[str, str] = {}
-    elsewhere: dict[str, Elsewhere] = {}
-    usual = remote_tracking(remote, "")
-    for oid, symref, refname in rows:
-        # By being a symref, not by name: a server may really have a branch that is called like one.
-        branch = None if symref or refname.startswith(HEADS) else branch_of(refname)
-        if branch is None or branch == "HEAD":
-            continue
-        if refname == usual + branch:
-            tracking[branch] = oid
-        else:
-            elsewhere[branch] = Elsewhere(refname=Refname(refname), tip=oid)
-    return tracking, elsewhere
-
-
-def _read_tags(git: Git) -> dict[str, str | None]:
-    ran = git.run("show-ref", "--tags", "--dereference")
-    if ran.code in {0, 1}:  # 1: there are none
-        return dict(parse_advertised(_text(ran), separator=" ").tags)
-    # It stops at the first tag whose object is missing. Names alone need no object.
-    rows = parse_ref_rows(_listed(git, "for-each-ref", f"--format={_ROW}", TAGS))
-    return {name[len(TAGS) :]: None for _, _, name in rows}
-
-
-def _listed(git: Git, *arguments: str) -> str:
-    ran = git.run(*arguments)
-    if ran.code != 0:
-        said = "no answer in time" if ran.timed_out else relevant_line(ran.stderr)
-        message = f"git cannot list the refs: {said}"
-        raise SetupError(message, code="refs-unreadable", hint="git fsck --connectivity-only")
-    return _text(ran)
-
-
-def _text(ran: Ran) -> str:
-    # Refnames are bytes; what is no UTF-8 stays visible and can never pass for another name.
-    return ran.stdout.decode("utf-8", "backslashreplace")
-
-
 # --- what the remote says ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemoteAnswer:
+class RemoteAnswer(Struct, frozen=True, kw_only=True):
     """All branches and tags that the remote advertised (none: it is empty), tags peeled, by short name."""
 
     branches: Mapping[str, str]
@@ -265,8 +125,7 @@ class RemoteAnswer:
     milliseconds: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DefaultAnswer:
+class DefaultAnswer(Struct, frozen=True, kw_only=True):
     """The branch that the remote's HEAD names; None where HEAD is detached, unborn or not told."""
 
     branch: str | None
@@ -278,7 +137,7 @@ def ask_remote(git: Git, remote: str, deadline: Deadline, *, host: str | None = 
     heard = _ask(git, ("--heads", "--tags", "--", remote), deadline, host or host_of(remote))
     if isinstance(heard, Failure):
         return heard
-    answer = parse_advertised(_text(heard))
+    answer = parse_advertised(text_of(heard))
     return RemoteAnswer(branches=answer.branches, tags=answer.tags, milliseconds=heard.milliseconds)
 
 
@@ -289,7 +148,7 @@ def ask_default_branch(
     heard = _ask(git, ("--symref", "--", remote, "HEAD"), deadline, host or host_of(remote))
     if isinstance(heard, Failure):
         return heard
-    return DefaultAnswer(branch=parse_default_branch(_text(heard)), milliseconds=heard.milliseconds)
+    return DefaultAnswer(branch=parse_default_branch(text_of(heard)), milliseconds=heard.milliseconds)
 
 
 def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
@@ -300,32 +159,25 @@ def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None
         ran = git.run("ls-remote", *question, deadline=deadline, packets=True)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
             return Failure(kind="protocol", detail="the answer is empty, and not in git's protocol", host=host)
-    return ran if ran.code == 0 else failure_of(ran, host)
+    return ran if ran.code == 0 else _failure(ran, host)
+
+
+def _failure(ran: Ran, host: str | None) -> Failure:
+    from collectors.git_failures import failure_of  # noqa: PLC0415 - its patterns serve a failure alone
+
+    return failure_of(ran, host)
 
 
 # So GIT_TRACE_PACKET marks what was received.
 _PACKET: Final = "packet:"
 
 
-def parse_advertised(text: str, *, separator: str = "\t") -> RemoteAnswer:
-    """Lines of object id and refname, `^{}` after a tag's name where the id is the peeled one; no HEAD.
-
-    >>> parse_advertised("a1 refs/tags/v1", separator=" ").tags
-    {'v1': 'a1'}
-    """
-    branches: dict[str, str] = {}
-    tags: dict[str, str] = {}
-    for line in text.removesuffix("\n").split("\n") if text else ():
-        oid, _, refname = line.partition(separator)
-        if not refname:
-            raise SetupError(_STRANGE, code="unexpected-git-output")
-        if refname.startswith(HEADS):
-            branches[refname[len(HEADS) :]] = oid
-        elif refname.startswith(TAGS):
-            # The peeled line follows its tag's, and takes its place.
-            tags[refname[len(TAGS) :].removesuffix(_PEELED)] = oid
+def parse_advertised(text: str) -> RemoteAnswer:
+    """Lines of object id, tab and refname, `^{}` after a tag's name where the id is the peeled one; no HEAD."""
+    columns = parse_ref_lines(text, "\t")
+    branches = columns.under(HEADS)
     branches.pop("HEAD", None)
-    return RemoteAnswer(branches=branches, tags=tags)
+    return RemoteAnswer(branches=branches, tags=columns.peeled_tags())
 
 
 def parse_default_branch(text: str) -> str | None:
@@ -376,13 +228,13 @@ def fetch_branches(
         # git writes through a symref, which may lead out of refs/remotes.
         asked = git.run("symbolic-ref", "--quiet", remote_tracking(remote, name))
         if asked.code not in {0, 1}:  # 1: it is none
-            return failure_of(asked, None)
+            return _failure(asked, None)
         if target := "\n".join(asked.lines):
             return Failure(kind="unknown", detail=f"{remote_tracking(remote, name)} is a symref to {target}")
     refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
     arguments = ("fetch", *_EXACT_FETCH, "--", remote, *refspecs)
     ran = git.run(*_QUIET_CONFIG, *arguments, deadline=deadline)
-    return None if ran.code == 0 else failure_of(ran, host)
+    return None if ran.code == 0 else _failure(ran, host)
 
 
 # --- the listing ---
@@ -396,8 +248,8 @@ def build_listing(local: LocalRefs, answer: RemoteAnswer | Failure | None) -> Re
     """
     told = answer if isinstance(answer, RemoteAnswer) else None
     advertised = told.branches if told else {}
-    # Code points sort as UTF-8 bytes do.
-    names = sorted({*advertised, *local.tracking, *local.heads})
+    # Code points sort as UTF-8 bytes do; a dict keeps the order in which git has sorted nearly all of them.
+    names = sorted({**advertised, **local.tracking, **local.heads})
     tags: Mapping[str, str | None] = told.tags if told else local.tags
     return RefListing(
         provenance="remote" if told else "local",

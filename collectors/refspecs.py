@@ -5,8 +5,9 @@ A refname is never split at its first or last slash: remotes and branches both h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ranking.names import HEADS, REMOTES, remote_tracking
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Refspec:
+class Refspec(Struct, frozen=True, kw_only=True):
     """One fetch refspec, its `+` dropped; a negative one, or one that stores nothing, has no destination."""
 
     source: str
@@ -42,8 +42,18 @@ def covers_all_branches(specs: Sequence[Refspec]) -> bool:
     return whole and not any(spec.negative for spec in specs)
 
 
-def tracking_splitter(remote: str, specs: Mapping[str, Sequence[Refspec]]) -> Callable[[str], str | None]:
-    """Make the function that tells a remote-tracking refname's branch on this remote; None: it tracks none.
+class Splitter(Struct, frozen=True):
+    """What tells a remote-tracking refname's branch on one remote.
+
+    `plain`: whatever stands at the usual place, `refs/remotes/REMOTE/BRANCH`, tracks just that branch.
+    """
+
+    branch_of: Callable[[str], str | None]
+    plain: bool
+
+
+def tracking_splitter(remote: str, specs: Mapping[str, Sequence[Refspec]]) -> Splitter:
+    """Make what tells a remote-tracking refname's branch on this remote; None: it tracks none.
 
     The most specific destination of any remote decides (`team/up` beside `team`; `origin/pr/*`, which is no
     branch, beside `origin/*`). What no refspec covers lies where `fetch_branches` puts it.
@@ -80,4 +90,4 @@ def tracking_splitter(remote: str, specs: Mapping[str, Sequence[Refspec]]) -> Ca
                 return whole[len(HEADS) :] if mine and whole.startswith(HEADS) else None
         return None
 
-    return branch_of
+    return Splitter(branch_of, plain)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from collectors.errors import SetupError
 
@@ -46,8 +47,7 @@ _TRUE: Final = ("true", "yes", "on")
 _FALSE: Final = ("false", "no", "off", "")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Checkout:
+class Checkout(Struct, frozen=True, kw_only=True):
     """One repository as git sees it from one folder."""
 
     top: Path | None
@@ -64,8 +64,7 @@ class Checkout:
     """The refname that HEAD stands for, born or not; None where it is detached."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Config:
+class Config(Struct, frozen=True, kw_only=True):
     """The whole configuration, its files merged as git merges them; a key's values in order of precedence."""
 
     values: Mapping[str, tuple[str | None, ...]]

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What asks this program to end; SIGKILL does not ask."""
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -27,7 +26,7 @@ def signals_held() -> Iterator[None]:
         del frame
         late.append(number)
 
-    handlers = {ending: signal.getsignal(ending) for ending in ENDINGS}
+    handlers = {ending: signal.getsignal(ending) for ending in _ENDINGS}
     # What is ignored (nohup's) or left to the system stays so.
     held = {ending: handler for ending, handler in handlers.items() if callable(handler)}
     try:

@@ -19,9 +19,10 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from collectors.errors import InvalidInput, SetupError
 from collectors.signals import signals_held
@@ -43,16 +44,14 @@ Pause = Callable[[float], None]
 # --- reading and replacing ---
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Damage:
+class Damage(Struct, frozen=True, kw_only=True):
     """Why bytes are no such file ("is no JSON: ..."); `foreign`: whole, perhaps, but not ours to set aside."""
 
     why: str
     foreign: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """What stands in a file (`data` None: there is none), what is wrong with it, and whether it still changes."""
 
     data: bytes | None
@@ -61,16 +60,14 @@ class Reading:
     found: os.stat_result | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     """The new content; `aside`: the old is kept beside it under a dated name."""
 
     data: bytes
     aside: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """What stood in the file, what was written (None: nothing), and where the old content was kept."""
 
     before: bytes | None
@@ -331,15 +328,13 @@ class JsonObject(dict[str, object]):
     twice: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(Struct, frozen=True):
     """JSON text that goes into a document as it is."""
 
     text: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True):
     """A JSON object as text and as values; `mark`: the byte order mark that it began with, if any."""
 
     text: str
@@ -351,8 +346,7 @@ class Document:
         return self.mark + text.encode()
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(Struct, frozen=True):
     """Where one member of an object stands in the text: its key, its value, and the end of that."""
 
     key: str
@@ -361,8 +355,7 @@ class _Member:
     end: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Style:
+class _Style(Struct, frozen=True, kw_only=True):
     """How a document is laid out; `unit` None: on one line."""
 
     unit: str | None = "  "

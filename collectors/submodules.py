@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from collectors.process import Git
 from collectors.remote_url import redact
@@ -12,8 +13,7 @@ from collectors.repository import parse_config
 _FILE = ".gitmodules"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Submodule:
+class Submodule(Struct, frozen=True, kw_only=True):
     """One submodule. `path`: relative to the work tree's top; `branch`: the hint, `.` for the parent's own branch.
 
     `present`: whether there is a repository at the path.

@@ -8,7 +8,8 @@ are one reason, not two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ranking import weights
 from ranking.facts import EvidenceKind, Facts
@@ -20,8 +21,7 @@ from ranking.targets import Target, Targets, same_repository
 DECISIVE: frozenset[EvidenceKind] = frozenset({"issue-version", "linked-release"})
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """One reason for one branch."""
 
     branch: str
@@ -30,8 +30,7 @@ class Claim:
     reason: str
 
 
-@dataclass(slots=True)
-class _Book:
+class _Book(Struct):
     """The claims as they come; `placed` says whether the issue's own versions have been placed somewhere."""
 
     claims: list[Claim] = field(default_factory=list)
@@ -78,8 +77,7 @@ def _own(book: _Book, facts: Facts, listed: Listed, targets: Sequence[Target], r
     return any(each.has_place for each in placed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """One version of the issue, and what became of it."""
 
     target: Target

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from ranking.lines import Lineage
 from ranking.versions import Reading, Version, read_branch, read_tag
@@ -21,8 +23,7 @@ _DIGITS = re.compile("[0-9]+")
 _SPLIT = re.compile(r"[^A-Za-z]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A branch that could be a release line, read.
 
     `product`: the words that bind it to one; `tail`: the numbers after its version; `covering`: False where its
@@ -38,8 +39,7 @@ class Line:
     covering: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
+class Conventions(Struct, frozen=True):
     """What the names say together.
 
     `members`: how many distinct versions stand under each template; `dominant`: the template with the most;
@@ -170,4 +170,4 @@ def _reread(reading: Reading, lineage: Lineage) -> Reading:
     cuts = {(int(head), int(digits[len(head) :])) for head in heads} & lineage.pairs
     if len(cuts) != 1:
         return reading
-    return replace(reading, version=replace(reading.version, numbers=cuts.pop()))
+    return altered(reading, version=altered(reading.version, numbers=cuts.pop()))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from ranking.facts import Tag
 from ranking.versions import DAILY, Version, read_branch, read_tag
@@ -16,8 +18,7 @@ from ranking.words import is_family
 _UNRIPE = frozenset({"snapshot", "nightly", "development", "dev", "canary", "daily", "weekly"})
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseTag:
+class ReleaseTag(Struct, frozen=True):
     """A tag that names a version: of which product (words), and on which branches it sits (None: not known)."""
 
     name: str
@@ -57,6 +58,11 @@ class Lineage:
         """The release tags of one product, oldest version first."""
         return self._by_product.get((product, tail), [])
 
+    def all_releases(self) -> list[ReleaseTag]:
+        """The release tags of every product, oldest version first."""
+        every = (release for group in self._by_product.values() for release in group)
+        return sorted(every, key=lambda r: (r.version.key, r.name))
+
     def newest(
         self, version: Version, line: tuple[int, ...], product: frozenset[str], tail: tuple[int, ...]
     ) -> ReleaseTag | None:
@@ -84,7 +90,7 @@ def _as_one(releases: list[ReleaseTag]) -> ReleaseTag | None:
     if not releases or not known:
         return releases[-1] if releases else None
     first = next(r for r in releases if r.branches is not None)
-    return replace(first, branches=tuple(sorted(set().union(*known))))
+    return altered(first, branches=tuple(sorted(set().union(*known))))
 
 
 def _read(tag: Tag, neutral: frozenset[str]) -> ReleaseTag | None:

@@ -6,10 +6,11 @@ A branch that an answered, complete listing lacks is never an answer, however we
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 from operator import attrgetter
+
+from msgspec import Struct
 
 from ranking.facts import Branch, Facts, RefListing
 from ranking.names import fault_of, local_head, remote_tracking, shown
@@ -22,8 +23,7 @@ _LEFT_BEHIND = timedelta(days=30)
 _NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The branches that count, the server's default and the development branch among them (None: unknown).
 
     `sifted`: those of the notes that depend on nothing but the refs.

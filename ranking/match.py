@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from ranking.conventions import Conventions, Line, name_under
 from ranking.lines import Lineage, ReleaseTag
@@ -36,8 +37,7 @@ _NAMED = 5
 Outcome = Literal["taken", "tied", "trunk", "not-cut", "lost", "held"]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """What became of one version.
 
     `winners`: branch to the reason it takes the version (several: a tie); `others`: branches that come near,
@@ -52,8 +52,7 @@ class Match:
     unlooked: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repo:
+class Repo(Struct, frozen=True):
     """What a match looks at: the lines and their templates, the lineage, the default, and what is listed.
 
     `complete`: whether a branch that is not listed is not there.
@@ -71,8 +70,7 @@ class Repo:
         return self.conventions.members.get(line.template, 0) if line else 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(Struct, frozen=True):
     """One version asked of one repository.
 
     `size`: how many components make a line here; `newest`: the newest release of the version's line; `carriers`:

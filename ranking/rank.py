@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from ranking import weights
 from ranking.claims import DECISIVE, Claim, claim
@@ -56,8 +55,7 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """The facts, read: what is listed, what names and tags say together, the default order, what was left out.
 
     `ordered_first`: the first of a configured order, None where the order is the built-in one.
@@ -115,8 +113,7 @@ def _admitted(facts: Facts, lineage: Lineage) -> frozenset[str]:
     return frozenset(bases | chosen | lineage.sole_carriers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sheet:
+class _Sheet(Struct, frozen=True):
     """Every candidate's score and place. Evidence is written out only for those that the answer lists."""
 
     ordered: list[str]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from ranking.facts import Issue, IssueLink, IssueVersion, Role
 from ranking.names import shown
@@ -32,8 +34,7 @@ _OWN: tuple[Role, ...] = ("fix", "target", "milestone")
 _PLAIN_LABEL = re.compile(r"(?:[A-Za-z]+[-_:/ ]+)*v?[0-9]+(?:[._][0-9]+)*(?:[._]?[xXzZ*])?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One version label that an issue, or what it inherits from, names."""
 
     label: str
@@ -48,8 +49,7 @@ class Target:
         return shown(f"{self.field} {self.label}{origin}")
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
+class Targets(Struct, frozen=True):
     """What was read of an issue, by how far it binds."""
 
     own: tuple[Target, ...] = ()
@@ -139,7 +139,7 @@ def _read_links(links: Iterable[IssueLink], notes: list[str]) -> list[Target]:
     targets = []
     for link in links:
         named = [v for v in link.versions if role_of(v) in _OWN and not _closed(v)]
-        targets += [replace(target, source=link.key, depth=link.depth) for target in _read(named, notes)]
+        targets += [altered(target, source=link.key, depth=link.depth) for target in _read(named, notes)]
         if link.kind == "release" and not named:
             reading = read_label(link.key)
             if reading is not None and (reading.separator or reading.version.wildcard):

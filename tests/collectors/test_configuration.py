@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 import logging
 import os
@@ -795,7 +794,7 @@ def test_nothing_shows_a_secret(caplog: pytest.LogCaptureFixture) -> None:
     held = Held(value=secret, origin=DEFAULT)
     logging.getLogger("x").warning("%s %r", secret, secret)
     said = f"{secret} {secret!r} {secret!s:>40} {secret:>40}" + "%s %r" % (secret, secret) + str([secret]) + repr(held)  # noqa: UP031 - one of the ways
-    assert TOKEN not in said + caplog.text + repr(dataclasses.asdict(held)) + repr(dir(secret))
+    assert TOKEN not in said + caplog.text + repr(msgspec.structs.asdict(held)) + repr(dir(secret))
     assert secret.reveal() == TOKEN
     assert len(f"{secret:>40}") == len(str(secret))
 
@@ -832,7 +831,7 @@ def test_no_error_and_no_record_shows_a_token(tmp_path: Path) -> None:
     bad = f'[jira]\ntokn = "{TOKEN}"\n'
     assert TOKEN not in everything(refusal(lambda: read(user=bad, folder=tmp_path)))
     found = read({}, {"JIRA_TOKEN": f" {TOKEN}\n", "JIRA_URL": "https://a.example", "GH_TOKEN": TOKEN}, folder=tmp_path)
-    assert TOKEN not in repr(found) + str(dataclasses.asdict(found.jira))
+    assert TOKEN not in repr(found) + str(msgspec.structs.asdict(found.jira))
     credential = found.jira.credential_for("https://a.example")
     assert credential is not None
     assert credential.token.reveal() == TOKEN

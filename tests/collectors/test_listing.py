@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collectors.refs import LocalRefs, RemoteAnswer, build_listing
+from collectors.local_refs import LocalRefs
+from collectors.refs import RemoteAnswer, build_listing
 from ranking.facts import Branch, Failure, RefListing, Tag
 
 A, B, C, D = (digit * 40 for digit in "abcd")

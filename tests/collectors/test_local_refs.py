@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.refs import Elsewhere, LocalRefs, parse_ref_rows, read_local_refs
+from collectors.local_refs import Elsewhere, LocalRefs, list_local_refs, read_local_refs, without_aliases
 from collectors.repository import read_config
 from ranking.names import Refname
 
@@ -44,13 +44,17 @@ def test_a_plain_clone(workshop: Workshop, source: Repo) -> None:
     )
 
 
-def test_the_starts_of_git_are_two(workshop: Workshop, source: Repo) -> None:
+def test_the_starts_of_git_are_counted(workshop: Workshop, source: Repo) -> None:
     clone = workshop.clone(source, "clone")
     script = workshop.folder / "counting"
     script.write_text(f'#!/bin/sh\necho "$5" >> {workshop.folder}/starts\nexec git "$@"\n', encoding="utf-8")
     script.chmod(0o755)
-    read_local_refs(clone.port(executable=str(script)), "origin", read_config(clone.port()))
-    assert (workshop.folder / "starts").read_text().splitlines() == ["for-each-ref", "show-ref"]
+    port = clone.port(executable=str(script))
+    found = list_local_refs(port, "origin", read_config(clone.port()))
+    without_aliases(port, "origin", found, known={"main", "main-2", "release/1.2"})
+    assert (workshop.folder / "starts").read_text().splitlines() == ["show-ref", "symbolic-ref"]
+    without_aliases(port, "origin", found, known={"main"})
+    assert (workshop.folder / "starts").read_text().splitlines() == ["show-ref", "symbolic-ref", "for-each-ref"]
 
 
 def test_without_a_remote(source: Repo) -> None:
@@ -185,6 +189,22 @@ def test_other_symrefs_are_told_by_being_symrefs(workshop: Workshop, source: Rep
     assert sorted(found.heads) == ["main", "mine"]
 
 
+def test_an_alias_of_a_branch_that_the_remote_has_too_is_that_branch_here(workshop: Workshop, source: Repo) -> None:
+    clone = workshop.clone(source, "clone")
+    clone.git("symbolic-ref", "refs/remotes/origin/alias", "refs/remotes/origin/main")
+    listed = list_local_refs(clone.port(), "origin", read_config(clone.port()))
+    remote = {"main": "", "main-2": "", "release/1.2": "", "alias": ""}
+    assert without_aliases(clone.port(), "origin", listed, remote).tracking["alias"] == source.oid("main")
+
+
+def test_an_alias_at_another_place_is_no_branch_either(workshop: Workshop, source: Repo) -> None:
+    clone = workshop.clone(source, "clone")
+    clone.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/far/*")
+    clone.git("fetch", "--quiet")
+    clone.git("symbolic-ref", "refs/remotes/far/alias", "refs/remotes/far/main")
+    assert sorted(local(clone).elsewhere) == ["main", "main-2", "release/1.2"]
+
+
 def test_names_that_are_trouble_are_listed_as_they_are(source: Repo) -> None:
     oid = source.oid("main")
     odd = [b"--evil", b"a\xc2\x85b", b"c\xe2\x80\xa8d", b"\xff", "\u00fcber/\u202exyz".encode()]
@@ -227,13 +247,3 @@ def test_refs_that_git_cannot_list(source: Repo) -> None:
     with pytest.raises(SetupError, match="unexpected line in") as caught:
         read_local_refs(source.port(), None, config)
     assert (caught.value.code, caught.value.hint) == ("refs-unreadable", "git fsck --connectivity-only")
-
-
-def test_rows_are_counted() -> None:
-    assert parse_ref_rows("") == []
-    assert parse_ref_rows("a\0\0refs/heads/x\nb\0refs/y\0refs/z\n") == [
-        ("a", "", "refs/heads/x"),
-        ("b", "refs/y", "refs/z"),
-    ]
-    with pytest.raises(SetupError, match="unknown form"):
-        parse_ref_rows("a\0refs/heads/x\n")

@@ -99,4 +99,4 @@ def test_coverage(texts: str, all_of_them: bool) -> None:  # noqa: FBT001 - a pa
     ],
 )
 def test_split(remote: str, specs: dict[str, str], refname: str, branch: str | None) -> None:
-    assert tracking_splitter(remote, by_remote(specs))(refname) == branch
+    assert tracking_splitter(remote, by_remote(specs)).branch_of(refname) == branch

@@ -317,11 +317,28 @@ def test_the_environment_is_not_needed_for_the_servers() -> None:
 
 
 def test_parse_advertised() -> None:
-    text = "a\trefs/heads/HEAD\nb\trefs/heads/x\nc\trefs/tags/v1\nd\trefs/tags/v1^{}\ne\trefs/pull/1/head\n"
-    assert parse_advertised(text) == RemoteAnswer(branches={"x": "b"}, tags={"v1": "d"})
+    oids = [letter * 40 for letter in "abcde"]
+    names = ["refs/heads/HEAD", "refs/heads/x", "refs/tags/v1", "refs/tags/v1^{}", "refs/pull/1/head"]
+    text = "".join(f"{oid}\t{name}\n" for oid, name in zip(oids, names, strict=True))
+    assert parse_advertised(text) == RemoteAnswer(branches={"x": oids[1]}, tags={"v1": oids[3]})
     assert parse_advertised("") == RemoteAnswer(branches={}, tags={})
+    long = "f" * 64
+    assert parse_advertised(f"{long}\trefs/heads/x\n").branches == {"x": long}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{'a' * 40} refs/heads/x\n",
+        f"{'a' * 40}\trefs/heads/x\trefs/heads/y\n{'b' * 40}\n",
+        f"{'a' * 40}\trefs/heads/x\n\n{'b' * 40}\trefs/heads/y\n",
+        "a\trefs/heads/x\n",
+        "\n",
+    ],
+)
+def test_a_list_in_another_form_is_none(text: str) -> None:
     with pytest.raises(SetupError, match="unknown form"):
-        parse_advertised("a refs/heads/x\n")
+        parse_advertised(text)
 
 
 @pytest.mark.parametrize(

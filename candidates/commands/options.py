@@ -1,4 +1,4 @@
-"""The options that several commands share, each declared once."""
+"""The options that several commands share, each declared once; and what a command is handed of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,29 @@ from typing import Annotated
 import typer
 
 HERE = Path()
+
+LOOKING = tuple("remote project_key timeout refresh".split())
+"""The parameters that say where to look and how much."""
+
+SETTINGS = tuple(
+    """
+    derive_floor default_order multiple_versions on_conflict resolve_order branch_ttl_days max_candidates work_prefixes
+    """.split()
+)
+"""The parameters that say how it is ranked and resolved."""
+
+
+def flags_of(context: typer.Context, *names: str) -> dict[str, object]:
+    """What was given for these parameters, by the option's name (None: nothing), as far as the command has them."""
+    given = {name: context.params[name] for name in names if name in context.params}
+    return {f"--{name.replace('_', '-')}": None if value is False else value for name, value in given.items()}
+
+
+def leave(code: int) -> None:
+    """End the command with this exit code."""
+    if code:
+        raise typer.Exit(int(code))
+
 
 PathArgument = Annotated[Path, typer.Argument(metavar="[PATH]", help="A folder of the repository.", show_default=False)]
 PathsArgument = Annotated[
@@ -99,6 +122,12 @@ WhyNotOption = Annotated[
 ]
 MarkdownFlag = Annotated[bool, typer.Option("--markdown", help="Print Markdown, for an issue or a pull request.")]
 MermaidFlag = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid picture, likewise.")]
+HtmlOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--html", metavar="FILE", help="Write one self-contained page, with a picture of the lines over time."
+    ),
+]
 FetchFailureOption = Annotated[
     str | None, typer.Option("--on-fetch-failure", metavar="POLICY", help="ask, retry, cached, local or abort.")
 ]

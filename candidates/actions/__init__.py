@@ -1,0 +1,1 @@
+"""What the commands do: collect, decide, render, with what `candidates.commands` was given."""
