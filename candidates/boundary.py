@@ -9,6 +9,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -17,6 +18,9 @@ from collectors.errors import EvidenceError
 from ranking.names import shown
 
 DEBUG_VARIABLE = "BASE_BRANCH_DEBUG"
+
+# Left to themselves the last two end this process alone: git's children, in groups of their own, would stay.
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GARBAGE_THRESHOLD = 50_000
 
 
@@ -26,10 +30,7 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     # pace the collector would walk them again and again, a tenth of the run.
     gc.set_threshold(_GARBAGE_THRESHOLD, 50, 50)
     _prepare_streams()
-    # Left to themselves these end this process alone: git's children, in groups of their own, would stay.
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(ending) is signal.SIG_DFL:  # nohup's SIG_IGN is kept
-            signal.signal(ending, _interrupt)
+    _on_endings(_interrupt)
     try:
         code = call() or ExitCode.ANSWERED
         sys.stdout.flush()
@@ -47,6 +48,8 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     except BaseException as fault:  # noqa: BLE001 - the boundary
         code = exit_code_of(fault)
         _say(fault, code)
+    finally:
+        _on_endings(_pass_over)  # all is said
     _drop_what_cannot_be_written()
     raise SystemExit(int(code))
 
@@ -55,15 +58,45 @@ def _prepare_streams() -> None:
     """Put the null device where the caller closed a stream (Python has None there); write what cannot be encoded."""
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - for the whole run
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _Notices(sys.stderr.buffer, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
     # print(file=None) would write a message to standard output.
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - likewise
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name outside the terminal's encoding is shown as `\xNN`
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+class _Notices(io.TextIOWrapper):
+    """Standard error. What a full disk or a reader that left does not take is lost, and changes no exit code."""
+
+    def write(self, text: str) -> int:
+        """Write as far as that can be."""
+        with suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Likewise."""
+        with suppress(OSError):
+            super().flush()
+
+
+def _on_endings(handler: Callable[[int, FrameType | None], None]) -> None:
+    for ending in _ENDINGS:
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup's, or a background job's
+            signal.signal(ending, handler)
+
+
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Once: a second signal must not break off the cleaning up, which takes a second or two."""
     del number, frame
+    _on_endings(_pass_over)
     raise KeyboardInterrupt
+
+
+def _pass_over(number: int, frame: FrameType | None) -> None:
+    """Not SIG_IGN, which a child would inherit."""
+    del number, frame
 
 
 def _drop_what_cannot_be_written() -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from types import ModuleType
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from candidates.boundary import DEBUG_VARIABLE, guarded
+from candidates.boundary import DEBUG_VARIABLE
 from candidates.help import EXIT_CODES, GROUPS, epilog_of
 
 NAMES = tuple(name for group in GROUPS.values() for name in group)
@@ -118,8 +118,3 @@ def _common(
         from candidates.tracing import trace  # noqa: PLC0415 - only where it is asked for
 
         trace()
-
-
-def run() -> NoReturn:
-    """Run the command line and leave the process."""
-    guarded(app)

@@ -6,6 +6,7 @@ The bundle that comes out is the last pass's, so that ranking it again gives the
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -94,6 +95,8 @@ class Request(Struct, frozen=True, kw_only=True):
     settings: Settings = field(default_factory=Settings)
     ttl_is_set: bool = False
     """Whether somebody set the time to live for this run: then the memory's own does not count."""
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """What ends the questions of several requests at once."""
 
 
 class Collected(Struct, frozen=True, kw_only=True):
@@ -155,7 +158,7 @@ def locate(git: Git, remote: str | None, checkout: Checkout | None = None) -> Lo
 def collect(request: Request) -> Collected:
     """Gather the facts. SetupError where nothing can be asked here; RemoteUndecided where a person must say what."""
     # One for the questions and the fetches together: the whole run keeps to what was asked for.
-    deadline = Deadline(request.seconds)
+    deadline = Deadline(request.seconds, request.cancelled)
     asked, local = _ask(request, deadline)
     log: list[str] = []
     seen = _look(request, asked, local, log)

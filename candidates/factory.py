@@ -65,7 +65,7 @@ class Factory(Struct, kw_only=True):
     stage: Path = STAGE
     result: Path = RESULT
     given: Sequence[str] = ()
-    answer: tuple[Decision | Decisions, ExitCode] | None = None
+    answer: Decision | Decisions | None = None
 
     def over(
         self, flags: Mapping[str, object], base: str | None, notice: Callable[[str], None]
@@ -79,6 +79,11 @@ class Factory(Struct, kw_only=True):
             if own.get(flag) is None:
                 own[flag] = before.get(flag)
         return own, base if base is not None else before.get("--base")
+
+    def report(self, answer: Decision | Decisions, code: ExitCode) -> None:
+        """Write the result of an answer, before that is printed: SetupError where it cannot be written."""
+        self.answer = answer
+        _write(self, result_of(answer, code))
 
 
 def decided_before(given: Sequence[str], stage: Path) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -108,14 +113,14 @@ def decided_before(given: Sequence[str], stage: Path) -> tuple[dict[str, str], t
 
 @contextmanager
 def reported(factory: Factory) -> Iterator[Factory]:
-    """Write the result of what happens inside, an error's too, which goes on. SetupError where it cannot be written."""
+    """Write the result of an error that happens inside, which goes on. SetupError where it cannot be written."""
     try:
         yield factory
-    except Exception as fault:
-        _write(factory, failed(fault, factory.answer[0] if factory.answer else None))
+    except BrokenPipeError:  # the reader of standard output has what it wanted: no error
         raise
-    if factory.answer is not None:
-        _write(factory, result_of(*factory.answer))
+    except Exception as fault:
+        _write(factory, failed(fault, factory.answer))
+        raise
 
 
 def result_of(answer: Decision | Decisions, code: ExitCode) -> Result:

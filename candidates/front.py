@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import sys
 
+from candidates.boundary import guarded
+
 _RANK_CALLS = (("rank",), ("rank", "--ndjson"))
 
 
 def main() -> None:
     """Run the command line; the exit code is DESIGN.md's."""
+    # Loading the rest takes most of a short run: whoever ends it there is answered as later on.
+    guarded(_run)
+
+
+def _run() -> None:
     if tuple(sys.argv[1:]) in _RANK_CALLS:
-        from candidates.boundary import guarded  # noqa: PLC0415 - wiring
         from candidates.rank_command import rank_stream  # noqa: PLC0415 - wiring
 
-        ndjson = "--ndjson" in sys.argv
-        guarded(lambda: rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson))
-    from candidates.cli import run  # noqa: PLC0415 - wiring
+        rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson="--ndjson" in sys.argv)
+    else:
+        from candidates.cli import app  # noqa: PLC0415 - wiring
 
-    run()
+        app()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -152,8 +153,15 @@ def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisi
 
     Of several that would ask on the issue the first does: one question at a time.
     """
+    # One for all: whoever interrupts the run waits for none of them.
+    cancelled = threading.Event()
+    runs = [altered(run, request=altered(run.request, cancelled=cancelled)) for run in runs]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        outcomes = list(pool.map(decide_one, runs))
+        try:
+            outcomes = list(pool.map(decide_one, runs))
+        except BaseException:
+            cancelled.set()
+            raise
     decisions, codes = [decision for _, decision, _ in outcomes], [code for *_, code in outcomes]
     earliest = _earliest([q for decision in decisions for q in decision.questions])
     if _gravest(codes) == ExitCode.ASK and all(q.kind == "base-branch" for q in earliest):

@@ -11,6 +11,7 @@ import re
 import shlex
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from collectors.errors import SetupError
+from collectors.signals import signals_held
 
 # Of the caller's GIT_* variables only these reach git: they say where the repository is, which configuration
 # counts and how the network is reached. The rest (GIT_INDEX_FILE, GIT_TRACE, ... of a hook that runs us, say)
@@ -89,17 +91,18 @@ class Ran(Struct, frozen=True, kw_only=True):
 class Deadline:
     """One moment by which everything that asks the network has to be done."""
 
-    def __init__(self, seconds: float) -> None:
-        """`seconds` from now, by the monotonic clock."""
+    def __init__(self, seconds: float, cancelled: threading.Event | None = None) -> None:
+        """`seconds` from now, by the monotonic clock; `cancelled`: what ends several deadlines at once."""
         self._end = time.monotonic() + seconds
+        self._cancelled = cancelled or threading.Event()
 
     def remaining(self) -> float:
         """Seconds that are left, never below zero."""
-        return max(0.0, self._end - time.monotonic())
+        return 0.0 if self._cancelled.is_set() else max(0.0, self._end - time.monotonic())
 
     def cancel(self) -> None:
         """Let it be now: whatever runs under it is ended soon. Another thread may call this."""
-        self._end = time.monotonic()
+        self._cancelled.set()
 
 
 class Git(Struct, frozen=True, kw_only=True):
@@ -146,16 +149,20 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
     Ending the child alone would leave git's helper (git-remote-http, ssh) alive and the pipe open.
     """
     began = time.monotonic()
+    child: subprocess.Popen[bytes] | None = None
+    code: int | None
     try:
-        child = subprocess.Popen(  # noqa: S603 - no shell; argv is made by this program
-            list(argv),
-            cwd=cwd,
-            env=dict(environ),
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        with signals_held():  # while a child is there that nobody knows yet, nobody would end it
+            child = subprocess.Popen(  # noqa: S603 - no shell; argv is made by this program
+                list(argv),
+                cwd=cwd,
+                env=dict(environ),
+                stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        code, out, err = _wait(child, stdin, deadline)
     except NotADirectoryError as fault:
         raise SetupError(f"{cwd} is not a folder", code="not-a-folder", hint=_WHERE) from fault
     except FileNotFoundError as fault:
@@ -164,22 +171,24 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
             raise SetupError(message, code="no-such-folder", hint=_WHERE) from fault
         message = f"{argv[0]} was not found on PATH"
         raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from fault
-    code: int | None
-    try:
-        code, out, err = _wait(child, stdin, deadline)
     except BaseException:
-        end_group(child)
+        if child is not None:
+            end_group(child)
         raise
     milliseconds = round((time.monotonic() - began) * 1000)
     became = "ended at the deadline" if code is None else f"exit {code}"
     _LOG.debug("%s: %s, %d ms", shlex.join(argv), became, milliseconds)
-    return Ran(
-        argv=tuple(argv),
-        code=code,
-        stdout=out,
-        stderr=err.decode("utf-8", "backslashreplace"),
-        milliseconds=milliseconds,
-    )
+    said = err.decode("utf-8", "backslashreplace")
+    if code is not None and code < 0:
+        said += f"\nfatal: {argv[0]} was ended by {_signal_name(-code)}\n"  # of which it says nothing itself
+    return Ran(argv=tuple(argv), code=code, stdout=out, stderr=said, milliseconds=milliseconds)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has no name
+        return f"signal {number}"
 
 
 def _wait(child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline) -> tuple[int | None, bytes, bytes]:

@@ -226,8 +226,10 @@ def fetch_branches(
         return None
     for name in names:
         # git writes through a symref, which may lead out of refs/remotes.
-        target = "\n".join(git.run("symbolic-ref", "--quiet", remote_tracking(remote, name)).lines)
-        if target:
+        asked = git.run("symbolic-ref", "--quiet", remote_tracking(remote, name))
+        if asked.code not in {0, 1}:  # 1: it is none
+            return _failure(asked, None)
+        if target := "\n".join(asked.lines):
             return Failure(kind="unknown", detail=f"{remote_tracking(remote, name)} is a symref to {target}")
     refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
     arguments = ("fetch", *_EXACT_FETCH, "--", remote, *refspecs)

@@ -98,7 +98,11 @@ class Config(Struct, frozen=True, kw_only=True):
 
 def open_repository(git: Git) -> Checkout:
     """What is at git's folder; SetupError with the next command where git cannot or may not open it."""
-    version = parse_git_version(git.run("version").stdout)
+    asked = git.run("version")
+    if asked.code != 0:
+        said = "no answer in time" if asked.timed_out else _first_line(asked.stderr)
+        raise SetupError(f"{git.executable} does not run: {said}", code="git-missing", hint="git version")
+    version = parse_git_version(asked.stdout)
     if version < OLDEST_GIT:
         here, oldest = (".".join(map(str, numbers)) for numbers in (version, OLDEST_GIT))
         raise SetupError(

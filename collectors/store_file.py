@@ -25,6 +25,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from collectors.errors import InvalidInput, SetupError
+from collectors.signals import signals_held
 from collectors.strict_json import join_path
 from ranking.names import shown
 
@@ -35,6 +36,7 @@ _SETTLE_SECONDS = 0.05
 # Whoever holds the lock has the only draft that lives; the hour is for a file system whose locks do not hold.
 _LEFTOVER_SECONDS = 3600
 _MOST_READINGS = 5
+_PRIVATE = 0o600
 
 Pause = Callable[[float], None]
 
@@ -128,17 +130,25 @@ def change_file(
         raise SetupError(said, code="store-unwritable", hint=hint) from fault
 
 
-def replace_bytes(path: Path, data: bytes, *, lasting: bool = True) -> None:
+def replace_bytes(path: Path, data: bytes, mode: int = _PRIVATE, *, lasting: bool = True) -> None:
     """Write a file that has no other writers: whole or not at all. OSError where that cannot be.
 
-    `lasting` off: a power failure may take it, which saves the wait for the disk; a killed process never does.
+    A new one gets `mode`, less the umask; one that is there keeps its own, and a symbolic link stays one. Renaming
+    would put a file in the place of a pipe or a device as well (/dev/null!): those are refused. `lasting` off: a power
+    failure may take it, which saves the wait for the disk; a killed process never does.
     """
     _refuse_odd_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _draft(path, data, None, lasting=lasting) as draft:
-        draft.replace(path)
+    target = Path(os.path.realpath(path))
+    found = _look(target)
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        raise NotRegularError("it is no regular file")
+    _refuse_read_only(target, found)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _draft(target, data, found, mode, lasting=lasting) as draft:
+        _sweep(target, draft)
+        draft.replace(target)
         if lasting:
-            _sync_folder(path.parent)
+            _sync_folder(target.parent)
 
 
 def reason_of(fault: OSError) -> str:
@@ -233,27 +243,30 @@ def _take(descriptor: int) -> bool:
 
 
 @contextmanager
-def _draft(target: Path, data: bytes, like: os.stat_result | None, *, lasting: bool = True) -> Iterator[Path]:
+def _draft(
+    target: Path, data: bytes, like: os.stat_result | None, mode: int = _PRIVATE, *, lasting: bool = True
+) -> Iterator[Path]:
     """Give a finished file beside the target, synced where it is to last; unless moved into place it goes again."""
     # Not tempfile: 8 ms of import for a random name.
     draft = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(draft, flags, 0o600)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            if like is not None:
-                # The owner only where we may: root must not take a user's file away from its owner.
-                with suppress(OSError):
-                    os.fchown(descriptor, like.st_uid, like.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
-            file.write(data)
-            file.flush()
-            if lasting:
-                os.fsync(descriptor)
-        yield draft
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+    with signals_held():
+        descriptor = os.open(draft, flags, mode)
+        try:
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+                if like is not None:
+                    # The owner only where we may: root must not take a user's file away from its owner.
+                    with suppress(OSError):
+                        os.fchown(descriptor, like.st_uid, like.st_gid)
+                    os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+                file.write(data)
+                file.flush()
+                if lasting:
+                    os.fsync(descriptor)
+            yield draft
+        finally:
+            with suppress(OSError):
+                draft.unlink()
 
 
 def _keep_aside(target: Path, data: bytes, now: datetime) -> Path:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,6 +83,11 @@ def is_loopback(host: object) -> bool:
     except ValueError:
         return False
 
+
+# A shell ignores SIGINT in what it starts in the background, children inherit that, and a test that interrupts one
+# would wait for it for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _TRAP = NetworkTrap()
 # An audit hook sees every socket of the interpreter, whoever imported it how; it cannot be taken away again.

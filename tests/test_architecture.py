@@ -51,8 +51,7 @@ RANKING_MAY_USE = frozenset(
 )
 
 IMPORTS_INSIDE_FUNCTIONS = {
-    ("candidates.front", "candidates.boundary"): "rank alone needs it at once; the rest comes with the command line",
-    ("candidates.front", "candidates.rank_command"): "likewise",
+    ("candidates.front", "candidates.rank_command"): "all that rank needs; the rest comes with the command line",
     ("candidates.front", "candidates.cli"): "typer, git and the collectors, which rank does not need",
     ("candidates.cli", "candidates.commands"): "one group of commands at a time",
     ("candidates.cli", "candidates.tracing"): "only for -v and --debug",

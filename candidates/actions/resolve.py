@@ -93,7 +93,7 @@ def resolve(asked: Asked) -> ExitCode:
         if code == ExitCode.ANSWERED or waits(answer):
             answer, refused = _recorded(answer, runs, asked.state, patch=asked.state_patch)
         if plan is not None:
-            plan.answer = (answer, code)
+            plan.report(answer, code)
         taken.note(answer, runs, code)
         print_record(presentation.present(answer))
         if refused is not None:

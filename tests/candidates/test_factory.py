@@ -165,7 +165,7 @@ def test_a_result_that_cannot_be_written_is_a_fault_of_the_set_up(tmp_path: Path
         pytest.raises(SetupError, match=r"the result file .* cannot be written"),
         reported(Factory(result=tmp_path / "file" / "result.json")) as plan,
     ):
-        plan.answer = (decision, code)
+        plan.report(decision, code)
 
 
 # --- what was decided beforehand ---

@@ -182,18 +182,20 @@ def test_a_bundle_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
     assert decode_bundle(file.read_bytes()) == TIED
     assert [p.name for p in tmp_path.iterdir()] == ["b.json"]
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InvalidInput, match=r"--save-bundle: .*folder cannot be written: is a directory"):
+    with pytest.raises(InvalidInput, match=r"--save-bundle: .*folder cannot be written: it is no regular file"):
         save_bundle(tmp_path / "folder", TIED)
-    with pytest.raises(InvalidInput, match="no such file or directory"):
-        save_bundle(tmp_path / "none" / "b.json", TIED)
+    with pytest.raises(InvalidInput, match="not a directory"):
+        save_bundle(file / "b.json", TIED)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(InvalidInput, match="pipe cannot be written: it is no file"):
+    with pytest.raises(InvalidInput, match="pipe cannot be written: it is no regular file"):
         save_bundle(pipe, TIED)
     pipe.unlink()
     with pytest.raises(InvalidInput, match="a bundle is saved to a file"):
         save_bundle(file.__class__("-"), TIED)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["b.json", "folder"]
+    save_bundle(tmp_path / "new" / "b.json", TIED)
+    assert [p.name for p in (tmp_path / "new").iterdir()] == ["b.json"]
 
 
 def test_a_resolve_that_is_saved_is_explained_and_ranked_from_the_file(stand: MakeStand, tmp_path: Path) -> None:

@@ -1,0 +1,40 @@
+"""What an interruption must not break off half-way: it is heard as soon as that is done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold the endings back; what came meanwhile is raised afterwards. For what is over soon by itself.
+
+    Signals interrupt the main thread alone. Blocking them would block them in a child that is started as well.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    late: list[int] = []
+
+    def keep(number: int, frame: FrameType | None) -> None:
+        del frame
+        late.append(number)
+
+    handlers = {ending: signal.getsignal(ending) for ending in _ENDINGS}
+    # What is ignored (nohup's) or left to the system stays so.
+    held = {ending: handler for ending, handler in handlers.items() if callable(handler)}
+    try:
+        for ending in held:
+            signal.signal(ending, keep)
+        yield
+    finally:
+        for ending, handler in held.items():
+            signal.signal(ending, handler)
+        for number in late[:1]:
+            signal.raise_signal(number)
