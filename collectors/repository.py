@@ -167,7 +167,7 @@ def parse_git_version(text: bytes) -> tuple[int, ...]:
     >>> parse_git_version(b"git version 2.39.5 (Apple Git-154)")
     (2, 39, 5)
     """
-    found = re.match(rb"git version (\d+(?:\.\d+)*)", text)
+    found = re.match(rb"git version ([0-9]{1,9}(?:\.[0-9]{1,9})*)", text)
     return tuple(int(part) for part in found[1].split(b".")) if found else ()
 
 
@@ -176,8 +176,8 @@ def parse_boolean(value: str | None, *, key: str) -> bool:
     word = "true" if value is None else value.lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
-    if re.fullmatch(r"[+-]?\d+", word):
-        return int(word) != 0
+    if re.fullmatch(r"[+-]?[0-9]+", word):
+        return bool(word.strip("+-0"))  # not int(): Python reads no number of some thousands of digits
     message = f"the configuration's {key} is {value!r}, which is no boolean"
     raise SetupError(message, code="bad-config", hint=f"git config --show-origin --get-all {key}")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
 from msgspec import UNSET
 
@@ -22,6 +21,7 @@ from ranking.listing import Listed, counted, list_branches, refs_of, tip_notes
 from ranking.match import Repo
 from ranking.names import shown
 from ranking.order import default_order
+from ranking.recent import is_expired
 from ranking.targets import read_targets, same_repository
 from ranking.words import FAMILY
 
@@ -52,7 +52,7 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
         ambiguous=len(top) > 1,
         convention=_convention(view.repo.conventions),
         candidates=tuple(sheet.candidate(name, refs_of(view.listed.branches[name], facts)) for name in kept),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(map(shown, notes))),
     )
 
 
@@ -129,7 +129,9 @@ class _Sheet:
 
     def candidate(self, name: str, refs: tuple[str, ...]) -> Candidate:
         """One candidate with its evidence in words."""
-        evidence = tuple(Evidence(kind=k, detail=f"{points:+d}: {reason}") for k, points, reason in self.reasons(name))
+        evidence = tuple(
+            Evidence(kind=k, detail=f"{points:+d}: {shown(reason)}") for k, points, reason in self.reasons(name)
+        )
         return Candidate(branch=name, score=self.scores[name], refs=refs, evidence=evidence)
 
 
@@ -215,7 +217,7 @@ def _context(
 
 
 def _alive(choice: RecentChoice, facts: Facts) -> bool:
-    return choice.last_used >= facts.now - timedelta(days=facts.settings.branch_ttl_days)
+    return not is_expired(choice, facts.now, facts.settings.branch_ttl_days)
 
 
 def _recent(facts: Facts, listed: Listed) -> dict[str, tuple[int, RecentChoice]]:

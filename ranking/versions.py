@@ -235,7 +235,7 @@ def _counts_something(text: str, reading: Reading) -> bool:
 
 def _by_pep440(text: str, reading: Reading) -> Reading:
     """Let packaging read what is PEP 440 and more than numbers (`1!2.0`, `1.0.post1`, `1.0+local`)."""
-    if not reading.after or reading.version.wildcard or reading.before.strip("vV"):
+    if not reading.after or reading.version.wildcard or reading.before.strip("vV") or _absurd(text):
         return reading
     try:
         exact = Pep440(text)
