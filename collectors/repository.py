@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -153,12 +154,12 @@ def parse_config(listing: bytes) -> Config:
     >>> parse_config(b"remote.origin.url\nx\0core.bare\0").values["core.bare"]
     (None,)
     """
-    values: dict[str, tuple[str | None, ...]] = {}
+    values: defaultdict[str, list[str | None]] = defaultdict(list)
     for entry in listing.decode("utf-8", "backslashreplace").split("\0"):
         key, newline, value = entry.partition("\n")
         if key:
-            values[key] = (*values.get(key, ()), value if newline else None)
-    return Config(values=MappingProxyType(values))
+            values[key].append(value if newline else None)
+    return Config(values=MappingProxyType({key: tuple(found) for key, found in values.items()}))
 
 
 def parse_git_version(text: bytes) -> tuple[int, ...]:

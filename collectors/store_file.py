@@ -17,6 +17,7 @@ import os
 import re
 import stat
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -434,8 +435,8 @@ def set_member(text: str, path: Sequence[str], value: object) -> str:
 
 def _object(pairs: list[tuple[str, object]]) -> JsonObject:
     made = JsonObject(pairs)
-    keys = [key for key, _ in pairs] if len(made) < len(pairs) else []
-    made.twice = frozenset(key for key in keys if keys.count(key) > 1)
+    times = Counter(key for key, _ in pairs) if len(made) < len(pairs) else {}
+    made.twice = frozenset(key for key, count in times.items() if count > 1)
     return made
 
 

@@ -17,7 +17,7 @@ from collectors.errors import InvalidInput
 
 T = TypeVar("T")
 
-_PLACE = re.compile(r"(?s)(?P<what>.*) - at `(?P<path>\$.*|key` in `\$.*)`\Z")
+_KEY = "key` in `"
 _FIELD = re.compile(r"(?s)Object (?P<fault>contains unknown|missing required) field `(?P<name>.*)`\Z")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,79}")
 _SHOWN_CHARACTERS = 80
@@ -51,10 +51,11 @@ def place_of(message: str) -> tuple[str, str | None]:
     >>> place_of("Object contains unknown field `zip` - at `$.versions[0]`")
     ('unknown field', 'versions[0].zip')
     """
-    placed = _PLACE.fullmatch(message)
-    said, path = (placed["what"], placed["path"]) if placed else (message, "$")
-    if path.startswith("key` in `"):
-        said, path = f"{said} as a key", path.removeprefix("key` in `")
+    said, _, path = message.removesuffix("`").rpartition(" - at `")
+    if not (message.endswith("`") and path.removeprefix(_KEY).startswith("$")):
+        said, path = message, "$"
+    if path.startswith(_KEY):
+        said, path = f"{said} as a key", path.removeprefix(_KEY)
     where = path.removeprefix("$").removeprefix(".")
     field = _FIELD.fullmatch(said)
     if field:

@@ -58,8 +58,10 @@ _DIGITS = re.compile("[0-9]+")
 # does what stands behind a plus sign, which is a build's metadata by semver.org, clause 10.
 _STAMP = 8
 # What stands between the versions of a list or a span, and what says "from here on": no one version.
-_LIST = re.compile(r"\s*(?:[,;/&|+\n\u2013\u2014\u2192]|->|\.\.+|\b(?:and|or|to|und|bis)\b)\s*[vV]?", re.IGNORECASE)
-_SPAN = re.compile(r"\s*[-_\s]\s*[vV]?")
+# Blanks are taken off before: between two stars of the same blanks a match would try every place.
+_LIST = re.compile(r"[,;/&|+\u2013\u2014\u2192]|->|\.\.+|and|or|to|und|bis", re.IGNORECASE)
+_SPANS = frozenset({"", "-", "_"})
+_V = re.compile(r"(?<![A-Za-z])[vV]\Z")
 _RANGE = re.compile(
     r"[<>=\u2264\u2265~^]|[0-9xX]\s*\+(?![0-9A-Za-z])"
     r"|\b(?:before|after|not|later|newer|older|above|below|since|until|earlier|higher|lower|except|from|plus|up|was)\b"
@@ -214,11 +216,12 @@ def _names_several(text: str) -> bool:
     """
     found = _tokens(text)
     for left, right in pairwise(found):
-        between = text[left.end() : right.start()]
-        if _LIST.fullmatch(between):
+        between = _V.sub("", text[left.end() : right.start()])
+        mark = between.strip()
+        if _LIST.fullmatch(mark) or (not mark and "\n" in between):
             return True
         both = left["separator"] and right["separator"]
-        if both and _SPAN.fullmatch(between) and len(right["numbers"]) < _STAMP:
+        if both and between and mark in _SPANS and len(right["numbers"]) < _STAMP:
             return True
     return False
 

@@ -30,6 +30,7 @@ FAMILY_FOLDERS = frozenset(
 
 # Shorter ones run together in any word.
 _SHORTEST_PART = 4
+_LONGEST_PAIR = 2 * max(map(len, FAMILY))
 
 # Where a branch stands for new work when nothing else is said.
 DEVELOPMENT = ("develop", "development", "dev")
@@ -70,8 +71,8 @@ def is_family(word: str) -> bool:
     >>> is_family("release"), is_family("releasebranch"), is_family("openshift")
     (True, True, False)
     """
-    if word in FAMILY:
-        return True
+    if word in FAMILY or len(word) > _LONGEST_PAIR:
+        return word in FAMILY
     return any(word[:i] in FAMILY and word[i:] in FAMILY for i in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1))
 
 
