@@ -17,7 +17,7 @@ from ranking.claims import DECISIVE, Claim, claim
 from ranking.conventions import Conventions, infer_conventions, neutral_words
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
 from ranking.lines import Lineage
-from ranking.listing import Listed, counted, list_branches, refs_of, tip_notes
+from ranking.listing import Listed, counted, few, list_branches, refs_of, tip_notes
 from ranking.match import Repo
 from ranking.names import shown
 from ranking.order import default_order
@@ -240,7 +240,7 @@ def _memory_notes(facts: Facts, listed: Listed, claims: Iterable[Claim]) -> list
         return []
     choice = newest[1]
     said = f"{shown(choice.branch)}, chosen on {choice.last_used:%Y-%m-%d}"
-    return [f"the memory says {said}; the issue's evidence says {', '.join(map(shown, decided))}"]
+    return [f"the memory says {said}; the issue's evidence says {few(decided)}"]
 
 
 def _under_floor(facts: Facts) -> list[str]:

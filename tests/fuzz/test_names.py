@@ -150,6 +150,6 @@ def test_whatever_git_wrote_becomes_a_failure_of_a_known_kind(stderr: str, code:
 @given(texts, st.lists(words, max_size=4))
 def test_words_and_near_names_of_anything(text: str, names: list[str]) -> None:
     assert is_family(text) in {True, False}
-    assert is_work_branch(text, names) in {True, False}
+    assert is_work_branch(text, tuple(names)) in {True, False}
     assert is_work_branch(text, None) in {True, False}
     assert set(near_names(text, names)) <= set(names)
