@@ -8,6 +8,7 @@ from typing import Annotated
 
 import msgspec
 
+from collectors.input_file import read_whole
 from collectors.store_file import replace_bytes
 from ranking.facts import Backtest, Record
 
@@ -33,7 +34,7 @@ def read_backtest(preferences: Path, project_key: str) -> KeptBacktest | None:
     A figure that cannot be read is as good as none: it is a measure, and running the backtest again replaces it.
     """
     try:
-        kept = msgspec.json.decode(_place(preferences, project_key).read_bytes(), type=KeptBacktest)
+        kept = msgspec.json.decode(read_whole(_place(preferences, project_key)), type=KeptBacktest)
     except (OSError, msgspec.DecodeError):
         return None
     return kept if kept.project_key == project_key else None

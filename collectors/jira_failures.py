@@ -168,6 +168,7 @@ def fault_of_exception(site: JiraSite, fault: BaseException) -> Failure:
         (_NO_BUNDLE in str(fault), "tls", f"no secure connection to {host}: the certificates to trust are not there"),
         (any(isinstance(e, TimeoutError) for e in chain) or bool(names & _TIMED_OUT), "timed-out", _late(site)),
         (bool(names & {"gaierror", "NameResolutionError"}), "host-not-found", f"{host}: no such host"),
+        ("EndlessAnswerError" in names, "protocol", f"{host} answered without an end: {fault}"),
         ("ConnectionRefusedError" in names, "refused", f"{host} refuses connections"),
         (bool(names & {"ConnectionError", "ChunkedEncodingError"}), "protocol", f"{host} broke the connection off"),
         (True, "unknown", f"asking {host} failed: {type(fault).__name__}"),

@@ -25,6 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from collectors.errors import InvalidInput, SetupError
+from collectors.input_file import LARGEST, TOO_LARGE, TooLargeError, bounded
 from collectors.strict_json import join_path
 from ranking.names import shown
 
@@ -186,8 +187,10 @@ def _read(path: Path) -> Reading:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise NotRegularError("it is no regular file")
+        if found.st_size > LARGEST:
+            raise TooLargeError(TOO_LARGE)
         with open(descriptor, "rb", closefd=False) as file:
-            return Reading(data=file.read(), found=found)
+            return Reading(data=bounded(file), found=found)
     finally:
         os.close(descriptor)
 

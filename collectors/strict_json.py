@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections import Counter
 from typing import TypeVar
 
 import msgspec
@@ -33,7 +34,12 @@ def decode_strict(data: bytes, type: type[T], what: str) -> T:  # noqa: A002 - a
     if not data.strip():
         raise InvalidInput(f"{what} is empty")
     try:
-        return msgspec.json.decode(data, type=type)
+        found = msgspec.json.decode(data, type=type)
+        _ONCE.decode(data.decode("utf-8"))
+    except _TwiceError as fault:
+        raise InvalidInput(
+            f"{what} has the key {json.dumps(str(fault)[:_SHOWN_CHARACTERS])} twice in one object"
+        ) from None
     except msgspec.ValidationError as fault:
         message, where = place_of(str(fault))
         raise InvalidInput(f"{message} (in {what})", where=where) from fault
@@ -41,6 +47,25 @@ def decode_strict(data: bytes, type: type[T], what: str) -> T:  # noqa: A002 - a
         raise InvalidInput(f"{what} is no JSON: {_lower_first(str(fault))}") from fault
     except RecursionError as fault:
         raise InvalidInput(f"{what} is nested too deeply") from fault
+    return found
+
+
+class _TwiceError(Exception):
+    """A key stands twice in one object: which of the two counts would depend on who reads."""
+
+
+def _seen_once(pairs: list[tuple[str, object]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(next(key for key, times in Counter(keys).items() if times > 1))
+
+
+def _zero(_: str) -> int:
+    return 0
+
+
+# msgspec takes the last of two; it has read everything else by then, so nothing is made of the numbers here.
+_ONCE = json.JSONDecoder(object_pairs_hook=_seen_once, parse_int=_zero, parse_float=_zero)
 
 
 def place_of(message: str) -> tuple[str, str | None]:
