@@ -35,7 +35,7 @@ from collectors.github_failures import (
 )
 from collectors.github_rest import HostBranches, read_by_rest, with_default_branch, with_protected_branches
 from collectors.github_site import GitHubSite
-from collectors.http_body import read_bounded
+from collectors.http_body import reader_until
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
 from collectors.issue_reference import REPOSITORY
 from collectors.process import Deadline
@@ -314,18 +314,18 @@ def open_client(site: GitHubSite, repository: str, deadline: Deadline, clock: Cl
         seconds_between_requests=None,
         seconds_between_writes=None,
     )
-    _bound_answers(github)
+    _bound_answers(github, deadline)
     return Client(site=site, deadline=deadline, clock=clock, github=github)
 
 
-def _bound_answers(github: Github) -> None:
+def _bound_answers(github: Github, deadline: Deadline) -> None:
     """Let every connection that the library makes read bounded answers. It has no other way in than its own maker."""
     name = "_Requester__connectionClass"
     make = getattr(github.requester, name)
 
     def made(*arguments: object, **options: object) -> object:
         connection = make(*arguments, **options)
-        connection.session.hooks["response"].append(read_bounded)
+        connection.session.hooks["response"].append(reader_until(deadline))
         return connection
 
     setattr(github.requester, name, made)

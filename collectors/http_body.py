@@ -5,8 +5,10 @@ A hook of the `requests` library, under both clients: called with each response 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+from collectors.process import Deadline
 
 LARGEST_ANSWER: Final = 32 * 1024 * 1024
 """Bytes of one answer, unpacked; a page of a hundred issues with all their fields has some hundred kilobytes."""
@@ -30,16 +32,22 @@ class Response(Protocol):
         """Read no further."""
 
 
-R = TypeVar("R", bound=Response)
+def reader_until(deadline: Deadline) -> Callable[..., Response]:
+    """Make the hook that reads a body and keeps it where the library keeps it.
 
+    EndlessAnswerError where it is too much; TimeoutError at the deadline, so that nothing left behind reads on.
+    """
 
-def read_bounded(response: R, *_: object, **__: object) -> R:
-    """Read the body, and keep it where the library keeps it; EndlessAnswerError where it is too much."""
-    kept = bytearray()
-    for piece in response.iter_content(_PIECE):
-        kept += piece
-        if len(kept) > LARGEST_ANSWER:
-            response.close()
-            raise EndlessAnswerError(f"more than {LARGEST_ANSWER // 1024**2} MiB")
-    response._content = bytes(kept)  # noqa: SLF001 - it has no setter
-    return response
+    def read(response: Response, *_: object, **__: object) -> Response:
+        kept = bytearray()
+        for piece in response.iter_content(_PIECE):
+            kept += piece
+            if len(kept) > LARGEST_ANSWER or not deadline.remaining():
+                response.close()
+                if len(kept) > LARGEST_ANSWER:
+                    raise EndlessAnswerError(f"more than {LARGEST_ANSWER // 1024**2} MiB")
+                raise TimeoutError
+        response._content = bytes(kept)  # noqa: SLF001 - it has no setter
+        return response
+
+    return read

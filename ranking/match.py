@@ -219,8 +219,14 @@ def _closest(case: _Case, covers: list[Line]) -> list[Line]:
         for line in covers
         if line.name in case.carriers or not _says_little(case, line) or line.name in on[line.reading.version.numbers]
     ]
-    closest = max((line.reading.components for line in trusted), default=0)
-    return [line for line in trusted if line.reading.components == closest]
+    size = len(case.version.numbers)
+    # A lone name with more numbers than were asked for (`8.4.0.0` beside the line `8.4.0`) is no closer than the line.
+    close = {
+        line.name: min(line.reading.components, size) if case.repo.members(line.name) <= 1 else line.reading.components
+        for line in trusted
+    }
+    closest = max(close.values(), default=0)
+    return [line for line in trusted if close[line.name] == closest]
 
 
 def _says_little(case: _Case, line: Line) -> bool:

@@ -14,6 +14,8 @@ from itertools import pairwise
 from packaging.version import InvalidVersion
 from packaging.version import Version as Pep440
 
+from ranking.names import is_seen
+
 # A component of more digits is a hash, a time stamp or an attack, not a version number.
 _LONGEST_COMPONENT = 14
 
@@ -68,6 +70,8 @@ _RANGE = re.compile(
     r"|[?&]",
     re.IGNORECASE,
 )
+# Between two numbers: a character that looks like a dot, or like nothing, so that one version reads as another.
+_DISGUISED = re.compile(r"[0-9][._-]?[^\x00-\x7f\s]+[._-]?[0-9]")
 _ISSUE_KEY = re.compile("[A-Z][A-Z0-9]+-[0-9]+")
 # Words whose bare number counts something else.
 _COUNTED = frozenset("q pr mr issue bug ticket sprint week iteration day days hour hours percent points".split())
@@ -201,6 +205,8 @@ def read_label(text: str) -> Reading | None:
     (None, None, None)
     """
     text = text.strip()
+    if not text.isascii():
+        text = text.strip("".join(c for c in {*text} if not is_seen(c) or c.isspace()))
     if _RANGE.search(text) or _names_several(text):
         return None
     reading = _read(text, branch=False)
@@ -268,9 +274,17 @@ def _stands_alone(text: str, end: int) -> bool:
     return end == len(text) or not text[end].isalpha() or _PHASE.match(text, end) is not None
 
 
+def _is_disguised(text: str) -> bool:
+    """Whether a text looks like another version than it would be read as: `8.4.0` in full-width digits, hidden marks.
+
+    Such a text names none: what a person sees there is not what is there.
+    """
+    return _DISGUISED.search(text) is not None or any(c.isdigit() and not c.isascii() for c in text)
+
+
 def _read(text: str, *, branch: bool) -> Reading | None:
     found = _tokens(text)
-    if not found:
+    if not found or (not text.isascii() and _is_disguised(text)):
         return None
     # Two components or a wildcard make a version; a bare number only where there is nothing better.
     match = next((m for m in found if m["separator"] or m["wildcard"]), found[0])
