@@ -16,8 +16,8 @@ def rank_stream(stdin: BinaryIO, stdout: BinaryIO, *, ndjson: bool) -> None:
     InvalidInput for what is no bundle, or larger than one may be; the answers that were given before it stand.
     """
     if not ndjson:
-        data, what = read_input(STANDARD_INPUT, stdin, "the bundle")
-        stdout.write(encode_pretty(rank(decode_bundle(data, what))))
+        data, _ = read_input(STANDARD_INPUT, stdin, "the bundle")
+        stdout.write(encode_pretty(rank(decode_bundle(data))))
         stdout.flush()
         return
     for number, line in enumerate(iter(lambda: stdin.readline(LARGEST + 1), b""), start=1):
