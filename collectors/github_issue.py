@@ -8,7 +8,6 @@ a server does; what it did stands in the facts.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -39,6 +38,7 @@ from collectors.http_body import reader_until
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
 from collectors.issue_reference import REPOSITORY
 from collectors.process import Deadline
+from collectors.strict_json import loads_foreign
 from ranking.facts import Failure, Issue
 
 _USER_AGENT: Final = "base-branch-evidence"
@@ -285,7 +285,7 @@ class Client:
             dict(body) if body else None,
         )
         try:
-            found: Json = json.loads(text)
+            found: Json = loads_foreign(text.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             found = None
         return Reply(status=status, at=self._moment(headers), headers=headers, json=found)

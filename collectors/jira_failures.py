@@ -6,7 +6,6 @@ or a page of HTML. The headers tell them apart.
 
 from __future__ import annotations
 
-import json
 import re
 import ssl
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from collectors.http_waiting import parse_retry_after, until
 from collectors.jira_site import JiraSite
 from collectors.remote_url import host_of
+from collectors.strict_json import loads_foreign
 from ranking.facts import Failure, FailureKind
 
 _ANONYMOUS: Final = "anonymous"
@@ -57,7 +57,7 @@ def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Answ
     """Take an answer apart. JSON is UTF-8 (RFC 8259, 8.1), whatever the header says."""
     data: object = None
     with suppress(ValueError, RecursionError):
-        data = json.loads(content)
+        data = loads_foreign(content)
     named = {name.lower(): value for name, value in headers.items()}
     return Answer(status=status, headers=named, body=content.decode("utf-8", "replace"), data=data)
 

@@ -68,6 +68,24 @@ def _zero(_: str) -> int:
 _ONCE = json.JSONDecoder(object_pairs_hook=_seen_once, parse_int=_zero, parse_float=_zero)
 
 
+# Any escape, so that the second of two backslashes begins none; a pair of surrogates, or half of one.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+
+
+def loads_foreign(data: bytes) -> object:
+    """JSON of a server as Python reads it, but for half of a surrogate pair: that could never be written out again.
+
+    ValueError and RecursionError as of `json.loads`.
+    """
+    if b"\\ud" in data or b"\\uD" in data:
+        data = _ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], data)
+    found: object = json.loads(data)
+    return found
+
+
 def place_of(message: str) -> tuple[str, str | None]:
     """Split msgspec's message into what is wrong and the dotted path where; None: the whole is.
 

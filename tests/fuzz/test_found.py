@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace as altered
 
+from candidates.agent_state import base_faults
 from candidates.contract import decode_bundle
 from candidates.decide import Policy, decide
 from candidates.near import near_names
@@ -25,9 +26,11 @@ from collectors.git_objects import _signed_at, parse_batch, parse_parents, parse
 from collectors.input_file import LARGEST, read_input
 from collectors.issue_reference import JiraReference, parse_reference
 from collectors.jira_facts import forge_link
+from collectors.jira_failures import read_answer
 from collectors.remote_url import host_of, redact
 from collectors.repository import parse_boolean, parse_git_version
 from collectors.store_file import NotRegularError, read_settled
+from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag
 from ranking.names import shown
 from ranking.rank import rank
@@ -135,6 +138,27 @@ def test_a_lone_name_with_more_numbers_than_were_asked_for_ties_with_the_line() 
     assert answer(facts("main release/8.3.0 release/8.4.0 release/8.4.0.0", issue=wants("8.4.0"))) == (
         "tied release/8.4.0 release/8.4.0.0"
     )
+
+
+# --- halves of surrogate pairs, which JSON can spell and UTF-8 cannot ---
+
+HALF = "a\ud800b"
+
+
+def test_half_of_a_pair_in_what_a_server_answers() -> None:
+    for text in (HALF, "\udfff\ud800", "\ud83d\ude00", "\\\\ud800"):
+        found = loads_foreign(json.dumps({text: [text]}).encode())
+        assert msgspec.json.encode(found)
+    assert loads_foreign(b'["a\\ud800b", "\\ud83d\\ude00", "\\\\ud800"]') == ["a\ufffdb", "\U0001f600", "\\ud800"]
+    answer = read_answer(200, {}, json.dumps({"fields": {"fixVersions": [{"name": HALF}]}}).encode())
+    assert answer.data == {"fields": {"fixVersions": [{"name": "a\ufffdb"}]}}
+
+
+def test_half_of_a_pair_in_a_state() -> None:
+    evidence = {"refProvenance": "remote", "ambiguous": False, "candidates": [], "notes": []}
+    for state in ({"refProvenance": HALF}, {"notes": [HALF]}, {"askedOnIssue": {"target": HALF}}):
+        faults = base_faults({"baseBranchEvidence": evidence | state}, interactive=False)
+        assert all(fault.isprintable() for fault in faults)
 
 
 # --- what git, a server or a person may write without end ---
