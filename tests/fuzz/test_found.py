@@ -20,6 +20,7 @@ from candidates.decide import Policy, decide
 from candidates.near import near_names
 from candidates.rank_command import rank_stream
 from candidates.replay import recollected
+from collectors.config_files import parse_file
 from collectors.errors import InvalidInput, SetupError
 from collectors.git_failures import classify
 from collectors.git_objects import _signed_at, parse_batch, parse_parents, parse_timestamps, parse_walk
@@ -38,7 +39,7 @@ from ranking.recent import is_expired
 from ranking.versions import Version, read_branch, read_label, read_tag
 from ranking.words import is_family
 from tests.candidates.program import base_branch
-from tests.fuzz.hostile import GOOD_BUNDLE
+from tests.fuzz.hostile import GOOD_BUNDLE, as_bytes
 from tests.ranking.facts_builder import NOW, answer, chose, facts, pull, tag, wants
 
 if TYPE_CHECKING:
@@ -282,6 +283,15 @@ def test_an_issue_of_very_many_versions_is_looked_at_by_the_lowest_and_the_highe
     assert "59 versions are named: the 10 lowest and highest of them are looked at" in ranking.notes
     lowest = rank(altered(bundle, settings=Settings(multiple_versions="lowest")))
     assert lowest.chosen == "1.1"
+
+
+@pytest.mark.parametrize("key", ["defaultOrder", "workPrefixes"])
+def test_there_is_an_end_to_the_patterns_that_are_held_against_every_branch(key: str) -> None:
+    patterns = ", ".join(['"a*"'] * 201)
+    with pytest.raises(InvalidInput, match="200 at most"):
+        parse_file(f"{key} = [{patterns}]".encode(), "the file", "repository")
+    with pytest.raises(InvalidInput, match=f"settings.{key}"):
+        decode_bundle(as_bytes(GOOD_BUNDLE | {"settings": {key: ["a*"] * 201}}))
 
 
 # --- sizes ---
