@@ -188,6 +188,8 @@ def _ranking_faults(evidence: dict[str, object]) -> list[str]:
     except msgspec.ValidationError as fault:
         message, where = place_of(str(fault))
         faults.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
+    except UnicodeEncodeError:  # JSON can spell half of a surrogate pair, and UTF-8 cannot
+        faults.append(f"{EVIDENCE}: it holds characters that no text has")
     return faults
 
 

@@ -234,4 +234,4 @@ def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
 
 
 def _dated(collected: Collected, line: str) -> str:
-    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {line}"
+    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {shown(line)}"

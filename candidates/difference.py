@@ -7,7 +7,6 @@ and these are ranked and resolved again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import timedelta
 from typing import Literal, TypeVar
 
 import msgspec
@@ -34,6 +33,7 @@ from ranking.facts import (
 from ranking.listing import list_branches
 from ranking.names import shown
 from ranking.rank import rank
+from ranking.recent import is_expired
 from ranking.targets import role_of
 
 ChangeKind = Literal[
@@ -316,7 +316,7 @@ def _choice(choice: RecentChoice | None) -> str | None:
 
 
 def _expired(choice: RecentChoice, facts: Facts) -> bool:
-    return choice.last_used < facts.now - timedelta(days=facts.settings.branch_ttl_days)
+    return is_expired(choice, facts.now, facts.settings.branch_ttl_days)
 
 
 # --- evidence ---

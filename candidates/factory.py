@@ -19,6 +19,7 @@ from candidates.decide import undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.pickers import answers_of
 from collectors.errors import EvidenceError, InvalidInput, SetupError
+from collectors.input_file import read_whole
 from collectors.store_file import Damage, parse_document, reason_of, replace_bytes
 from ranking.facts import Record
 from ranking.names import shown
@@ -188,7 +189,7 @@ def _need(question: Question, tied: Sequence[str]) -> NeedsInput:
 def _stage_decisions(stage: Path) -> Sequence[object]:
     what = f"the stage file {shown(str(stage))}"
     try:
-        data = stage.read_bytes()
+        data = read_whole(stage)
     except OSError as fault:
         raise InvalidInput(
             f"{what} cannot be read: {reason_of(fault)}", where="--stage", hint="--stage FILE"

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from collectors.errors import InvalidInput
+from collectors.input_file import read_whole
 from collectors.store_file import reason_of
 from ranking.names import shown
 
@@ -42,7 +43,7 @@ def read_language(name: str) -> Language:
         raise InvalidInput(message, where="--language", hint=f"--language {', '.join(NAMES)}, or a FILE.toml")
     what = f"the language file {shown(name)}"
     try:
-        data = Path(name).read_bytes()
+        data = read_whole(Path(name))
     except OSError as fault:
         raise InvalidInput(f"{what} cannot be read: {reason_of(fault)}", where="--language") from fault
     except ValueError as fault:  # a NUL in the name

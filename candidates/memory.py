@@ -13,10 +13,11 @@ from pathlib import Path
 from msgspec.structs import replace as altered
 
 from collectors.errors import InvalidInput
-from collectors.preferences import Changed, Stored, change_recent, is_expired, newest_first, time_to_live
+from collectors.preferences import Changed, Stored, change_recent, newest_first, time_to_live
 from collectors.store_file import LOCK_SECONDS
 from ranking.facts import RecentChoice
 from ranking.names import fault_of, shown
+from ranking.recent import is_expired
 
 MOST_KEPT = 10
 """Choices that are kept for one project."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -21,6 +20,7 @@ from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Facts, Ranking, RecentChoice, Record
 from ranking.listing import list_branches
 from ranking.names import shown
+from ranking.recent import is_expired
 
 # What every host that asks can show: two to four options.
 FEWEST_OPTIONS: Final = 2
@@ -209,8 +209,8 @@ def _id(kind: str, page: int) -> str:
 
 def _remembered(facts: Facts, listed: Mapping[str, object]) -> dict[str, RecentChoice]:
     """The few newest choices that still count and are listed, newest first."""
-    oldest = facts.now - timedelta(days=facts.settings.branch_ttl_days)
-    live = [choice for choice in facts.recent if choice.last_used >= oldest and choice.branch in listed]
+    days = facts.settings.branch_ttl_days
+    live = [choice for choice in facts.recent if choice.branch in listed and not is_expired(choice, facts.now, days)]
     found: dict[str, RecentChoice] = {}
     for choice in to_show(live):
         found.setdefault(choice.branch, choice)

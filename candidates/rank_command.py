@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from candidates.contract import decode_bundle, encode_line, encode_pretty
+from collectors.errors import InvalidInput
+from collectors.input_file import LARGEST, STANDARD_INPUT, TOO_LARGE, read_input
 from ranking.rank import rank
 
 
 def rank_stream(stdin: BinaryIO, stdout: BinaryIO, *, ndjson: bool) -> None:
     """Rank the bundle on `stdin`, or with `ndjson` one a line, each answered before the next is read.
 
-    InvalidInput for what is no bundle; the answers that were given before it stand.
+    InvalidInput for what is no bundle, or larger than one may be; the answers that were given before it stand.
     """
     if not ndjson:
-        stdout.write(encode_pretty(rank(decode_bundle(stdin.read()))))
+        data, _ = read_input(STANDARD_INPUT, stdin, "the bundle")
+        stdout.write(encode_pretty(rank(decode_bundle(data))))
         stdout.flush()
         return
-    for number, line in enumerate(iter(stdin.readline, b""), start=1):
+    for number, line in enumerate(iter(lambda: stdin.readline(LARGEST + 1), b""), start=1):
+        what = f"the bundle on line {number}"
+        if len(line) > LARGEST:
+            raise InvalidInput(f"{what} cannot be read: {TOO_LARGE}")
         if line.strip():
-            stdout.write(encode_line(rank(decode_bundle(line, f"the bundle on line {number}"))) + b"\n")
+            stdout.write(encode_line(rank(decode_bundle(line, what))) + b"\n")
             stdout.flush()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Literal
 
 from msgspec import Struct
 
 from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
 from ranking.claims import DECISIVE
-from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule
-from ranking.names import local_head, remote_tracking
+from ranking.facts import Branch, Candidate, Facts, Ranking, Rule
+from ranking.names import local_head, remote_tracking, shown
 from ranking.rank import View, read_view
+from ranking.recent import is_expired
 from ranking.targets import read_targets
 
 Serving = Literal["any", "cached", "local"]
@@ -90,7 +90,7 @@ def resolve(
         reason = found[rule].reason
         if winner is not None and rule != winner and found[rule].branch:
             reason = f"not needed, {winner} came first: {reason}"
-        trail.append(TrailEntry(rule=rule, fired=rule == winner, reason=reason))
+        trail.append(TrailEntry(rule=rule, fired=rule == winner, reason=shown(reason)))
     branch = found[winner].branch if winner is not None else None
     return Resolution(branch=branch, source=winner, trail=tuple(trail))
 
@@ -134,7 +134,7 @@ def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
         return _Found(None, "nothing is remembered for this project")
     newest = max(facts.recent, key=lambda r: (r.last_used, r.count, r.branch))
     said = f"{newest.branch}, chosen on {newest.last_used:%Y-%m-%d}"
-    if _expired(newest, facts):
+    if is_expired(newest, facts.now, facts.settings.branch_ttl_days):
         return _Found(None, f"{said}: older than {facts.settings.branch_ttl_days} days")
     if newest.branch not in view.listed.branches:
         where = "the remote's answer" if facts.refs.provenance == "remote" else "the cache and the local heads"
@@ -143,10 +143,6 @@ def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
     if exact and newest.branch not in exact:
         said += f"; outdated: {', '.join(exact[:_NAMED])} is named for the issue's own version"
     return _Found(newest.branch, said)
-
-
-def _expired(choice: RecentChoice, facts: Facts) -> bool:
-    return choice.last_used < facts.now - timedelta(days=facts.settings.branch_ttl_days)
 
 
 def _derived(facts: Facts, ranking: Ranking, view: View) -> _Found:

@@ -6,12 +6,12 @@ Pure: what was collected in, sentences out. Names from outside are made safe to 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from msgspec.structs import replace as altered
 
 from candidates.collect import Collected
 from candidates.counterfactuals import changes_for
+from candidates.near import near_names
 from ranking.facts import Branch, Candidate, Facts, IssueLink, Ranking
 from ranking.listing import list_branches, refs_of
 from ranking.names import fault_of, shown
@@ -68,7 +68,7 @@ def _unknown(facts: Facts, branch: str) -> Iterator[str]:
         yield f"{shown(whose)} has no branch {name}; a branch that is not listed is never an answer."
     else:
         yield f"{name} is not known here, and {_silence(facts)}: whether it exists cannot be told."
-    near = get_close_matches(branch, sorted(list_branches(facts).branches), n=_NEAR)
+    near = near_names(branch, list_branches(facts).branches)
     if near:
         yield f"Names near it: {', '.join(map(shown, near))}."
     wanted = [shown(r.branch) for r in facts.recent if r.branch == branch]

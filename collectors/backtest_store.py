@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from collectors.input_file import read_whole
 from collectors.store_file import replace_bytes
 from ranking.facts import Backtest, Record
 
@@ -34,7 +35,7 @@ def read_backtest(preferences: Path, project_key: str) -> KeptBacktest | None:
     if not _folder(preferences).is_dir():
         return None
     try:
-        kept = msgspec.json.decode(_place(preferences, project_key).read_bytes(), type=KeptBacktest)
+        kept = msgspec.json.decode(read_whole(_place(preferences, project_key)), type=KeptBacktest)
     except (OSError, msgspec.DecodeError):
         return None
     return kept if kept.project_key == project_key else None

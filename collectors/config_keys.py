@@ -238,7 +238,9 @@ def expected(annotation: Any) -> str:  # noqa: ANN401 - an annotation may be any
     if origin is Annotated:
         bounds = arguments[1]
         least = f" from {bounds.ge:g}" if bounds.ge is not None else ""
-        return expected(arguments[0]) + least + (f" to {bounds.le:g}" if bounds.le is not None else "")
+        most = f" to {bounds.le:g}" if bounds.le is not None else ""
+        most += f", {bounds.max_length} at most" if bounds.max_length is not None else ""
+        return expected(arguments[0]) + least + most
     if origin is Literal:
         return arguments[0] if len(arguments) == 1 else f"one of {', '.join(arguments)}"
     if origin is tuple:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collectors.process import Ran
 
 # The first row that fits any line decides. What stands in quotes is left out (a URL may hold any words), and
-# so are the server's own words.
+# so are the server's own words. Gaps are bounded: a server may repeat the word before one a million times.
 _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
     ("ownership", re.compile(r"detected dubious ownership")),
     ("no-remote", re.compile(r"No such remote|No remote configured")),
@@ -54,7 +54,7 @@ _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
         "not-found",
         re.compile(
             r"repository not exported|does not appear to be a git repository|couldn't find remote ref"
-            r"|returned error: 4(?:04|10)|(?:^fatal: repository|Repository|Project).* not found"
+            r"|returned error: 4(?:04|10)|(?:^fatal: repository|Repository|Project).{0,200} not found"
             r"|does not exist"
         ),
     ),
@@ -64,7 +64,7 @@ _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
             r"is this a git repository\?|is not a git command|[Pp]rotocol|returned error: \d+|HTTP code \d+"
             r"|CONNECT tunnel failed"
             r"|hung up unexpectedly|unexpected disconnect|early EOF|bad line length|Empty reply"
-            r"|Connection (?:reset|closed)|transport .* not allowed|mismatched algorithms"
+            r"|Connection (?:reset|closed)|transport .{0,80} not allowed|mismatched algorithms"
             r"|invalid (?:ls-refs|server) response|unexpected flush"
         ),
     ),

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from collectors.errors import SetupError
 from collectors.process import Deadline
 from ranking.names import OID_PATTERN, TAGS, BranchName, Oid
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OID = re.compile(OID_PATTERN)
-_SIGNED_AT = re.compile(rb"^(?:committer|tagger) [^\n]*?(-?\d+) [+-]\d+$", re.MULTILINE)
+# More digits than this are no date of any calendar, and more than some thousands Python does not read.
+_SECONDS = re.compile(rb"(-?[0-9]{1,18}) [+-][0-9]+")
 
 # Below this many pairs starting git for each is cheaper than importing pygit2 (52 ms; a pair some 20 ms).
 _PAIRS_WORTH_A_LIBRARY = 4
@@ -338,33 +341,46 @@ def to_datetime(seconds: int) -> datetime | None:
 
 def parse_timestamps(stdout: bytes) -> Iterator[tuple[Oid, int]]:
     """Lines of `rev-list --timestamp`: seconds, oid."""
-    for line in stdout.decode("ascii").splitlines():
-        seconds, oid = line.split()
-        yield Oid(oid), int(seconds)
+    with _as_git_writes_it():
+        for line in stdout.decode("ascii").splitlines():
+            seconds, oid = line.split()
+            yield Oid(oid), int(seconds)
 
 
 def parse_batch(stdout: bytes) -> Iterator[tuple[Oid, str, bytes]]:
     """Records of `cat-file --batch`: oid, type and content; type "missing" where the object is not here."""
     stream = io.BytesIO(stdout)
-    while header := stream.readline():
-        oid, kind, *size = header.decode("ascii").split()
-        content = stream.read(int(size[0])) if size else b""
-        stream.read(len(size))  # the newline after a content
-        yield Oid(oid), kind, content
+    with _as_git_writes_it():
+        while header := stream.readline():
+            oid, kind, *size = header.decode("ascii").split()
+            content = stream.read(int(size[0])) if size else b""
+            stream.read(len(size))  # the newline after a content
+            yield Oid(oid), kind, content
 
 
 def parse_walk(stdout: bytes) -> Iterator[tuple[Oid, Oid | None, int]]:
     """Lines of `rev-list --parents --timestamp`: oid, first parent (None: a root), seconds."""
-    for line in io.BytesIO(stdout):
-        seconds, oid, *parents = line.decode("ascii").split()
-        yield Oid(oid), Oid(parents[0]) if parents else None, int(seconds)
+    with _as_git_writes_it():
+        for line in io.BytesIO(stdout):
+            seconds, oid, *parents = line.decode("ascii").split()
+            yield Oid(oid), Oid(parents[0]) if parents else None, int(seconds)
 
 
 def parse_parents(stdout: bytes) -> Iterator[tuple[Oid, list[Oid]]]:
     """Lines of `rev-list --parents`: oid, its parents."""
-    for line in io.BytesIO(stdout):
-        oid, *parents = line.decode("ascii").split()
-        yield Oid(oid), [Oid(parent) for parent in parents]
+    with _as_git_writes_it():
+        for line in io.BytesIO(stdout):
+            oid, *parents = line.decode("ascii").split()
+            yield Oid(oid), [Oid(parent) for parent in parents]
+
+
+@contextmanager
+def _as_git_writes_it() -> Iterator[None]:
+    """SetupError where an output is not what this git's documents say."""
+    try:
+        yield
+    except (ValueError, OverflowError) as fault:
+        raise SetupError("git described objects in an unknown form", code="unexpected-git-output") from fault
 
 
 class Forest(Struct, frozen=True, kw_only=True):
@@ -484,9 +500,16 @@ def _is_single(mask: int) -> bool:
 
 
 def _signed_at(content: bytes) -> int | None:
-    """Seconds of the committer or tagger line in an object's header, or None without one."""
-    signed = _SIGNED_AT.search(content.partition(b"\n\n")[0])
-    return int(signed[1]) if signed else None
+    """Seconds of the committer or tagger line in an object's header, or None without one.
+
+    Whoever wrote the object wrote the line, so it is taken apart from its end and not searched.
+    """
+    for line in content.partition(b"\n\n")[0].split(b"\n"):
+        if line.startswith((b"committer ", b"tagger ")):
+            seconds = _SECONDS.fullmatch(b" ".join(line.rsplit(b" ", 2)[1:]))
+            if seconds is not None:
+                return int(seconds[1])
+    return None
 
 
 def _as_bytes(name: str) -> bytes:

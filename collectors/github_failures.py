@@ -214,6 +214,7 @@ def _transport(reasons: list[BaseException], host: str) -> tuple[FailureKind, st
         return "tls", f"{host} could not be trusted: {str(why).lower().replace('_', ' ')}"
     rows: tuple[tuple[set[str], FailureKind, str], ...] = (
         ({"ProxyError"}, "refused", f"the proxy on the way to {host} did not let through"),
+        ({"EndlessAnswerError"}, "protocol", f"{host} answered without an end: {reasons[0]}"),
         ({"NameResolutionError", "gaierror"}, "host-not-found", f"there is no host {host}"),
         ({"ConnectionRefusedError"}, "refused", f"{host} refused the connection"),
         ({"ENETUNREACH", "EHOSTUNREACH"}, "refused", f"there is no way to {host}"),

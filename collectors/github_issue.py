@@ -8,7 +8,6 @@ a server does; what it did stands in the facts.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from datetime import datetime
@@ -35,9 +34,11 @@ from collectors.github_failures import (
 )
 from collectors.github_rest import HostBranches, read_by_rest, with_default_branch, with_protected_branches
 from collectors.github_site import GitHubSite
+from collectors.http_body import reader_until
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
 from collectors.issue_reference import REPOSITORY
 from collectors.process import Deadline
+from collectors.strict_json import loads_foreign
 from ranking.facts import Failure, Issue
 
 _USER_AGENT: Final = "base-branch-evidence"
@@ -281,7 +282,7 @@ class Client(Struct, frozen=True, kw_only=True):
             dict(body) if body else None,
         )
         try:
-            found: Json = json.loads(text)
+            found: Json = loads_foreign(text.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             found = None
         return Reply(status=status, at=self._moment(headers), headers=headers, json=found)
@@ -310,4 +311,18 @@ def open_client(site: GitHubSite, repository: str, deadline: Deadline, clock: Cl
         seconds_between_requests=None,
         seconds_between_writes=None,
     )
+    _bound_answers(github, deadline)
     return Client(site=site, deadline=deadline, clock=clock, github=github)
+
+
+def _bound_answers(github: Github, deadline: Deadline) -> None:
+    """Let every connection that the library makes read bounded answers. It has no other way in than its own maker."""
+    name = "_Requester__connectionClass"
+    make = getattr(github.requester, name)
+
+    def made(*arguments: object, **options: object) -> object:
+        connection = make(*arguments, **options)
+        connection.session.hooks["response"].append(reader_until(deadline))
+        return connection
+
+    setattr(github.requester, name, made)

@@ -50,9 +50,8 @@ _GITHUB_PATH: Final = re.compile(
 # The API of github.com and of its tenants under ghe.com has a host of its own.
 _API_HOST: Final = re.compile(r"^api\.(?=github\.com$|[^.]+\.ghe\.com$)")
 _BROWSE: Final = re.compile(rf"(?P<context>(?:/[^/]+)*)/browse/(?P<key>{_KEY})/?", re.IGNORECASE)
-_PROJECT_ISSUE: Final = re.compile(
-    rf"(?P<context>(?:/[^/]+)*?)/(?:projects/[^/]+/(?:.*/)?)?issues/(?P<key>{_KEY})/?", re.IGNORECASE
-)
+_ISSUE_PAGE: Final = re.compile(rf"(?P<before>.*)/issues/(?P<key>{_KEY})/?", re.IGNORECASE)
+_OF_PROJECT: Final = re.compile(r"/projects/[^/]+(?:/.*)?\Z")
 # Where a Data Center's context path ends; Cloud has none, and its boards lie under /jira.
 _BOARD: Final = re.compile(r"(?P<context>(?:/[^/]+)*?)/(?:secure|projects|issues|browse|plugins|dashboards)(?:/.*)?")
 _CLOUD_PATH: Final = re.compile(r"/jira/(?:software|core|servicedesk|for-you|dashboards|plans)(?:/|$)")
@@ -162,9 +161,11 @@ def _jira(parts: SplitResult, host: str) -> JiraReference | None:
     """Jira's issue pages: /browse/KEY, .../issues/KEY, and any board or list with `selectedIssue=KEY`."""
     query = parse_qs(parts.query)
     selected = [*query.get("selectedIssue", ()), *query.get("issueKey", ())][:1]
-    path = _BROWSE.fullmatch(parts.path) or _PROJECT_ISSUE.fullmatch(parts.path)
-    if path:
-        key, context = path["key"], path["context"]
+    browse, page = _BROWSE.fullmatch(parts.path), _ISSUE_PAGE.fullmatch(parts.path)
+    if browse:
+        key, context = browse["key"], browse["context"]
+    elif page:
+        key, context = page["key"], _OF_PROJECT.sub("", page["before"])
     elif selected and _KEY_IN_URL.fullmatch(selected[0]):
         board = _BOARD.fullmatch(parts.path)
         key, context = selected[0], board["context"] if board else ""

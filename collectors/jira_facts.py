@@ -355,8 +355,11 @@ def forge_link(url: object) -> tuple[Literal["pull-request", "release"], str, st
         return None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return None
+    path = unquote(parts.path).rstrip("/")
+    if not path.isprintable():  # a dot in the patterns matches no newline: they would try every place before it
+        return None
     for kind, mark, pattern in _FORGE:
-        match = pattern.fullmatch(unquote(parts.path).rstrip("/"))
+        match = pattern.fullmatch(path)
         if match is not None:
             repository = _repository(match.groupdict())
             held = match.groupdict().get("tag")

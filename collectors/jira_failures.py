@@ -6,7 +6,6 @@ or a page of HTML. The headers tell them apart.
 
 from __future__ import annotations
 
-import json
 import re
 import ssl
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from msgspec import Struct
 from collectors.http_waiting import parse_retry_after, until
 from collectors.jira_site import JiraSite
 from collectors.remote_url import host_of
+from collectors.strict_json import loads_foreign
 from ranking.facts import Failure, FailureKind
 
 _ANONYMOUS: Final = "anonymous"
@@ -57,7 +57,7 @@ def read_answer(status: int, headers: Mapping[str, str], content: bytes) -> Answ
     """Take an answer apart. JSON is UTF-8 (RFC 8259, 8.1), whatever the header says."""
     data: object = None
     with suppress(ValueError, RecursionError):
-        data = json.loads(content)
+        data = loads_foreign(content)
     named = {name.lower(): value for name, value in headers.items()}
     return Answer(status=status, headers=named, body=content.decode("utf-8", "replace"), data=data)
 
@@ -168,6 +168,7 @@ def fault_of_exception(site: JiraSite, fault: BaseException) -> Failure:
         (_NO_BUNDLE in str(fault), "tls", f"no secure connection to {host}: the certificates to trust are not there"),
         (any(isinstance(e, TimeoutError) for e in chain) or bool(names & _TIMED_OUT), "timed-out", _late(site)),
         (bool(names & {"gaierror", "NameResolutionError"}), "host-not-found", f"{host}: no such host"),
+        ("EndlessAnswerError" in names, "protocol", f"{host} answered without an end: {fault}"),
         ("ConnectionRefusedError" in names, "refused", f"{host} refuses connections"),
         (bool(names & {"ConnectionError", "ChunkedEncodingError"}), "protocol", f"{host} broke the connection off"),
         (True, "unknown", f"asking {host} failed: {type(fault).__name__}"),

@@ -19,6 +19,7 @@ from jira import JIRA, JIRAError
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
+from collectors.http_body import reader_until
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
 from collectors.jira_around import Wanted, climb
 from collectors.jira_comments import find_marked, post_marked
@@ -87,6 +88,7 @@ class _Connection:
             get_server_info=False,
             max_retries=0,
         )
+        self._client._session.hooks["response"].append(reader_until(deadline))  # noqa: SLF001 - it has no other way in
 
     def __enter__(self) -> Self:
         return self

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -44,6 +44,7 @@ from collectors.strict_json import join_path, place_of
 from collectors.user_folders import config_folder
 from ranking.facts import Instant, RecentChoice, Settings
 from ranking.names import fault_of, shown
+from ranking.recent import is_expired
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -235,11 +236,6 @@ def time_to_live(given: int | None, in_file: int | None) -> int:
     if given is not None:
         return min(given, _MOST_DAYS)
     return in_file if in_file is not None else Settings().branch_ttl_days
-
-
-def is_expired(choice: RecentChoice, now: datetime, days: int) -> bool:
-    """Whether a choice is past its time to live."""
-    return choice.last_used < now - timedelta(days=days)
 
 
 def _edited(path: Path, reading: Reading, change: Change, *, create: bool) -> Edit | None:

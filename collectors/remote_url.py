@@ -24,6 +24,7 @@ _USERINFO: Final = re.compile(
     r"(?P<user>[^/?#\s]*@|[^/?#\s@:]*:(?!\d*(?:[/?#\s'\"]|$))\S*@)",
     re.IGNORECASE,
 )
+_RUN: Final = re.compile(r"\S+")
 _HEADER: Final = re.compile(
     r"((?:proxy-)?authorization|private-token|x-api-key|cookie)(\s*[:=]\s*)"
     r"(?:(?:basic|bearer|token|digest|negotiate)\s+)?[^\s'\"]+",
@@ -56,7 +57,8 @@ def redact(text: str) -> str:
     >>> redact("git@github.com:acme/app.git")
     'git@github.com:acme/app.git'
     """
-    text = _USERINFO.sub(_hide_userinfo, text)
+    if "@" in text:
+        text = _RUN.sub(_hide_in_run, text)
     text = _HEADER.sub(rf"\1\2{HIDDEN}", text)
     text = _QUERY.sub(rf"\1{HIDDEN}", text)
     return _TOKEN.sub(HIDDEN, text)
@@ -120,6 +122,12 @@ def rewritten(url: str, rules: Sequence[tuple[str, str]]) -> str:
     return base + url[len(prefix) :]
 
 
+def _hide_in_run(found: re.Match[str]) -> str:
+    """One run without blanks: after its last `@` there is no userinfo, and nothing need look for its end there."""
+    head, at, tail = found[0].rpartition("@")
+    return _USERINFO.sub(_hide_userinfo, head + at) + tail
+
+
 def _hide_userinfo(found: re.Match[str]) -> str:
     user = found["user"][:-1]
     login = user == "git" or (found["scheme"].lower() in _LOGIN_SCHEMES and ":" not in user)
@@ -128,7 +136,7 @@ def _hide_userinfo(found: re.Match[str]) -> str:
 
 def _split(url: str) -> tuple[str | None, str] | None:
     """Host (None where the scheme names none) and path of what is no path of this machine; else None."""
-    url = _HELPER.sub("", url, count=1)
+    url = _without_helper(url)
     if found := _WITH_SCHEME.match(url):
         if found["scheme"].lower() == "file":
             return None
@@ -145,4 +153,10 @@ def _split(url: str) -> tuple[str | None, str] | None:
 
 
 def _plain(url: str) -> str:
-    return _HELPER.sub("", url, count=1).removeprefix("file://")
+    return _without_helper(url).removeprefix("file://")
+
+
+def _without_helper(url: str) -> str:
+    """The URL behind the name of the remote helper that it begins with, if any (gitremote-helpers(7))."""
+    helper = _HELPER.match(url)
+    return url[helper.end() :] if helper else url

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -160,12 +161,12 @@ def parse_config(listing: bytes) -> Config:
     >>> parse_config(b"remote.origin.url\nx\0core.bare\0").values["core.bare"]
     (None,)
     """
-    values: dict[str, tuple[str | None, ...]] = {}
+    values: defaultdict[str, list[str | None]] = defaultdict(list)
     for entry in listing.decode("utf-8", "backslashreplace").split("\0"):
         key, newline, value = entry.partition("\n")
         if key:
-            values[key] = (*values.get(key, ()), value if newline else None)
-    return Config(values=MappingProxyType(values))
+            values[key].append(value if newline else None)
+    return Config(values=MappingProxyType({key: tuple(found) for key, found in values.items()}))
 
 
 def parse_git_version(text: bytes) -> tuple[int, ...]:
@@ -174,7 +175,7 @@ def parse_git_version(text: bytes) -> tuple[int, ...]:
     >>> parse_git_version(b"git version 2.39.5 (Apple Git-154)")
     (2, 39, 5)
     """
-    found = re.match(rb"git version (\d+(?:\.\d+)*)", text)
+    found = re.match(rb"git version ([0-9]{1,9}(?:\.[0-9]{1,9})*)", text)
     return tuple(int(part) for part in found[1].split(b".")) if found else ()
 
 
@@ -183,8 +184,8 @@ def parse_boolean(value: str | None, *, key: str) -> bool:
     word = "true" if value is None else value.lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
-    if re.fullmatch(r"[+-]?\d+", word):
-        return int(word) != 0
+    if re.fullmatch(r"[+-]?[0-9]+", word):
+        return bool(word.strip("+-0"))  # not int(): Python reads no number of some thousands of digits
     message = f"the configuration's {key} is {value!r}, which is no boolean"
     raise SetupError(message, code="bad-config", hint=f"git config --show-origin --get-all {key}")
 

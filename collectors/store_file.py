@@ -17,6 +17,7 @@ import os
 import re
 import stat
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from collectors.errors import InvalidInput, SetupError
+from collectors.input_file import LARGEST, TOO_LARGE, TooLargeError, bounded
 from collectors.signals import signals_held
 from collectors.strict_json import join_path
 from ranking.names import shown
@@ -196,8 +198,10 @@ def _read(path: Path) -> Reading:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise NotRegularError("it is no regular file")
+        if found.st_size > LARGEST:
+            raise TooLargeError(TOO_LARGE)
         with open(descriptor, "rb", closefd=False) as file:
-            return Reading(data=file.read(), found=found)
+            return Reading(data=bounded(file), found=found)
     finally:
         os.close(descriptor)
 
@@ -445,8 +449,8 @@ def set_member(text: str, path: Sequence[str], value: object) -> str:
 
 def _object(pairs: list[tuple[str, object]]) -> JsonObject:
     made = JsonObject(pairs)
-    keys = [key for key, _ in pairs] if len(made) < len(pairs) else []
-    made.twice = frozenset(key for key in keys if keys.count(key) > 1)
+    times = Counter(key for key, _ in pairs) if len(made) < len(pairs) else {}
+    made.twice = frozenset(key for key, count in times.items() if count > 1)
     return made
 
 

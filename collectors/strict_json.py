@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections import Counter
 from typing import TypeVar
 
 import msgspec
@@ -17,7 +18,7 @@ from collectors.errors import InvalidInput
 
 T = TypeVar("T")
 
-_PLACE = re.compile(r"(?s)(?P<what>.*) - at `(?P<path>\$.*|key` in `\$.*)`\Z")
+_KEY = "key` in `"
 _FIELD = re.compile(r"(?s)Object (?P<fault>contains unknown|missing required) field `(?P<name>.*)`\Z")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,79}")
 _SHOWN_CHARACTERS = 80
@@ -33,7 +34,12 @@ def decode_strict(data: bytes, type: type[T], what: str) -> T:  # noqa: A002 - a
     if not data.strip():
         raise InvalidInput(f"{what} is empty")
     try:
-        return msgspec.json.decode(data, type=type)
+        found = msgspec.json.decode(data, type=type)
+        _ONCE.decode(data.decode("utf-8"))
+    except _TwiceError as fault:
+        raise InvalidInput(
+            f"{what} has the key {json.dumps(str(fault)[:_SHOWN_CHARACTERS])} twice in one object"
+        ) from None
     except msgspec.ValidationError as fault:
         message, where = place_of(str(fault))
         raise InvalidInput(f"{message} (in {what})", where=where) from fault
@@ -41,6 +47,43 @@ def decode_strict(data: bytes, type: type[T], what: str) -> T:  # noqa: A002 - a
         raise InvalidInput(f"{what} is no JSON: {_lower_first(str(fault))}") from fault
     except RecursionError as fault:
         raise InvalidInput(f"{what} is nested too deeply") from fault
+    return found
+
+
+class _TwiceError(Exception):
+    """A key stands twice in one object: which of the two counts would depend on who reads."""
+
+
+def _seen_once(pairs: list[tuple[str, object]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(next(key for key, times in Counter(keys).items() if times > 1))
+
+
+def _zero(_: str) -> int:
+    return 0
+
+
+# msgspec takes the last of two; it has read everything else by then, so nothing is made of the numbers here.
+_ONCE = json.JSONDecoder(object_pairs_hook=_seen_once, parse_int=_zero, parse_float=_zero)
+
+
+# Any escape, so that the second of two backslashes begins none; a pair of surrogates, or half of one.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+
+
+def loads_foreign(data: bytes) -> object:
+    """JSON of a server as Python reads it, but for half of a surrogate pair: that could never be written out again.
+
+    ValueError and RecursionError as of `json.loads`.
+    """
+    if b"\\ud" in data or b"\\uD" in data:
+        data = _ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], data)
+    found: object = json.loads(data)
+    return found
 
 
 def place_of(message: str) -> tuple[str, str | None]:
@@ -51,10 +94,11 @@ def place_of(message: str) -> tuple[str, str | None]:
     >>> place_of("Object contains unknown field `zip` - at `$.versions[0]`")
     ('unknown field', 'versions[0].zip')
     """
-    placed = _PLACE.fullmatch(message)
-    said, path = (placed["what"], placed["path"]) if placed else (message, "$")
-    if path.startswith("key` in `"):
-        said, path = f"{said} as a key", path.removeprefix("key` in `")
+    said, _, path = message.removesuffix("`").rpartition(" - at `")
+    if not (message.endswith("`") and path.removeprefix(_KEY).startswith("$")):
+        said, path = message, "$"
+    if path.startswith(_KEY):
+        said, path = f"{said} as a key", path.removeprefix(_KEY)
     where = path.removeprefix("$").removeprefix(".")
     field = _FIELD.fullmatch(said)
     if field:

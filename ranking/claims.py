@@ -8,12 +8,13 @@ are one reason, not two.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct, field
 
 from ranking import weights
 from ranking.facts import EvidenceKind, Facts
-from ranking.listing import Listed
+from ranking.listing import Listed, few
 from ranking.match import Match, Repo, match
 from ranking.names import shown
 from ranking.targets import Target, Targets, same_repository
@@ -36,16 +37,16 @@ class _Book(Struct):
     claims: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     waits: set[str] = field(default_factory=set)
+    decisive: set[str] = field(default_factory=set)
 
     def add(self, branch: str, kind: EvidenceKind, points: int, reason: str) -> None:
         self.claims.append(Claim(branch, kind, points, reason))
+        if kind in DECISIVE:
+            self.decisive.add(branch)
 
-    def decided(self) -> list[str]:
-        return sorted({c.branch for c in self.claims if c.kind in DECISIVE})
-
-    def placed(self) -> list[str]:
+    def placed(self) -> frozenset[str]:
         """Where the issue's own versions go: the branches that take them, or wait for theirs to be cut."""
-        return sorted({*self.decided(), *self.waits})
+        return frozenset({*self.decisive, *self.waits})
 
 
 def claim(facts: Facts, listed: Listed, targets: Targets, repo: Repo) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
@@ -144,7 +145,7 @@ def _claim_own(book: _Book, placed: _Placed, listed: Listed, *, others_taken: bo
     if not found.winners:
         book.notes.append(f"{target}: {found.why}")
     elif found.outcome == "tied":
-        book.notes.append(f"{target}: {len(found.winners)} branches take it alike: {', '.join(found.winners)}")
+        book.notes.append(f"{target}: {len(found.winners)} branches take it alike: {few(found.winners)}")
 
 
 def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Repo) -> None:
@@ -171,13 +172,10 @@ def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Rep
 
 
 def _say_conflict(book: _Book, inherited: Iterable[Target], repo: Repo) -> None:
-    own = book.decided()
     for target in inherited:
         winners = match(target.reading, repo).winners
-        if winners and own and not set(own) & winners.keys():
-            book.notes.append(
-                f"inherited {target} points to {', '.join(winners)}; the issue's own version goes before it"
-            )
+        if winners and book.decisive and book.decisive.isdisjoint(winners):
+            book.notes.append(f"inherited {target} points to {few(winners)}; the issue's own version goes before it")
 
 
 def _released(book: _Book, targets: Iterable[Target], repo: Repo, *, placed: bool) -> None:
@@ -211,19 +209,17 @@ def _bases(book: _Book, facts: Facts, listed: Listed, targets: Targets, *, place
             _linked(book, base, f"pull request {key} targets it", own, placed=placed)
 
 
-def _linked(book: _Book, branch: str, reason: str, own: Sequence[str], *, placed: bool) -> None:
+def _linked(book: _Book, branch: str, reason: str, own: AbstractSet[str], *, placed: bool) -> None:
     """A link that may be acted on where the issue's own versions say nothing; that agrees; or that does not."""
     if not placed:
         book.add(branch, "linked-release", weights.LINKED_RELEASE, reason)
         return
     if branch in own:
-        decided = branch in book.decided()
-        book.add(branch, "linked-release", 0 if decided else weights.LINKED_RELEASE, reason)
+        book.add(branch, "linked-release", 0 if branch in book.decisive else weights.LINKED_RELEASE, reason)
         return
     book.add(branch, "version-convention", weights.MENTIONED, f"{reason}, against the issue's own version")
-    book.notes.append(
-        f"{branch}: {reason}, but the issue's own version points to {', '.join(own) or 'no branch that is cut'}"
-    )
+    there = few(own) or "no branch that is cut"
+    book.notes.append(f"{branch}: {reason}, but the issue's own version points to {there}")
 
 
 def _hints(book: _Book, targets: Targets, repo: Repo) -> None:

@@ -50,7 +50,7 @@ class Conventions(Struct, frozen=True):
     members: Mapping[str, int]
     dominant: str | None
     neutral: frozenset[str]
-    work: tuple[str, ...]
+    work: frozenset[str]
     topics: tuple[str, ...]
 
     def components(self) -> int | None:
@@ -97,7 +97,7 @@ def infer_conventions(
     `admitted`: branches that count although they look like work: a pull request targets them, a person chose
     them, or releases were made on them alone. `named`: the words of the versions that are asked for.
     """
-    prefixes = None if work_prefixes is None else tuple(work_prefixes)
+    prefixes = None if work_prefixes is None else tuple(prefix.lower() for prefix in work_prefixes)
     work, readable = [], {}
     for name in branches:
         if is_work_branch(name, prefixes) and name not in admitted and name != default:
@@ -127,7 +127,7 @@ def infer_conventions(
             topics.append(name)
     members = {t: len(under[t]) for t in {line.template for line in lines.values()}}
     dominant = max((t for t in members if members[t] > 1), key=lambda t: (members[t], -len(t), t), default=None)
-    return Conventions(lines, members, dominant, neutral, tuple(sorted(work)), tuple(sorted(topics)))
+    return Conventions(lines, members, dominant, neutral, frozenset(work), tuple(sorted(topics)))
 
 
 def _product(reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]) -> frozenset[str]:

@@ -14,6 +14,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ranking.names import OID_PATTERN
 
 OidText = Annotated[str, Meta(pattern=OID_PATTERN)]
+Patterns = Annotated[tuple[str, ...], Meta(max_length=200)]
+"""Patterns of branch names: each is held against every branch, so there is an end to them."""
 Instant = Annotated[datetime, Meta(tz=True)]
 """A moment with its offset, RFC 3339 on the wire."""
 
@@ -183,11 +185,11 @@ class Settings(Record, frozen=True, kw_only=True):
     multiple_versions: Literal["ambiguous", "lowest", "highest", "development"] = "ambiguous"
     on_conflict: Literal["remembered", "derived", "ask"] = "remembered"
     resolve_order: tuple[Rule, ...] = ("remembered", "derived", "default")
-    default_order: tuple[str, ...] | Literal["seed"] | None = None
+    default_order: Patterns | Literal["seed"] | None = None
     branch_ttl_days: Annotated[int, Meta(ge=0)] = 15
     max_candidates: Annotated[int, Meta(ge=1)] = 50
     derive_floor: Annotated[float, Meta(ge=0, le=1)] | None = None
-    work_prefixes: tuple[str, ...] | None = None
+    work_prefixes: Patterns | None = None
 
 
 class Facts(Record, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ A branch that an answered, complete listing lacks is never an answer, however we
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from operator import attrgetter
@@ -95,8 +95,13 @@ def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
 def counted(names: Iterable[str]) -> str:
     """`7: a, b, c, d, e, ...`: how many, and up to five of them, in the order of their bytes."""
     ordered = sorted(names)
-    more = ", ..." if len(ordered) > _NAMED else ""
-    return f"{len(ordered)}: {', '.join(map(shown, ordered[:_NAMED]))}{more}"
+    return f"{len(ordered)}: {few(ordered)}"
+
+
+def few(names: Collection[str]) -> str:
+    """Up to five of the names, in the order of their bytes."""
+    more = ", ..." if len(names) > _NAMED else ""
+    return ", ".join(map(shown, sorted(names)[:_NAMED])) + more
 
 
 def tip_notes(facts: Facts, names: Iterable[str]) -> list[str]:

@@ -74,7 +74,8 @@ class _Case(Struct, frozen=True):
     """One version asked of one repository.
 
     `size`: how many components make a line here; `newest`: the newest release of the version's line; `carriers`:
-    the listed branches that it sits on; `lines`: those of the product that is asked for.
+    the listed branches that it sits on; `lines`: those of the product that is asked for; `finest`: the most components
+    that names of lines have, several under one template; `made`: the versions that are released.
     """
 
     version: Version
@@ -83,6 +84,8 @@ class _Case(Struct, frozen=True):
     newest: ReleaseTag | None
     carriers: frozenset[str]
     lines: tuple[Line, ...]
+    finest: int
+    made: frozenset[Version]
     repo: Repo
 
     @property
@@ -106,11 +109,11 @@ def match(wanted: Reading, repo: Repo) -> Match:
     open_ones = [line for line in covers if not _released(case, line)]
     closest = _closest(case, _unlost(case, open_ones))
     if closest:
-        winners = _prefer(case, closest)
+        winners = {line.name: _why_covers(case, line) for line in _prefer(case, closest)}
         return Match(
             outcome="taken" if len(winners) == 1 else "tied",
-            winners={line.name: _why_covers(case, line) for line in winners},
-            others={line.name: _why_less(case, line, open_ones) for line in covers if line not in winners},
+            winners=winners,
+            others={line.name: _why_less(case, line) for line in covers if line.name not in winners},
         )
     near = _near(case, covers)
     coming = _coming(case)
@@ -129,13 +132,18 @@ def _case(version: Version, wish: Wish, repo: Repo) -> _Case:
     for product in dict.fromkeys((wish.on_tags, wish.on_branches)):
         line = version.numbers[: line_size(version, repo, product, wish.tail)]
         newest = newest or repo.lineage.newest(version, line, product, wish.tail)
+    size = line_size(version, repo, wish.on_tags, wish.tail)
+    # A name with all that a release has is one release's, and tells nothing of how coarse lines are.
+    named = [line for line in repo.conventions.lines.values() if line.covering and line.reading.components <= size]
     return _Case(
         version=version,
         wish=wish,
-        size=line_size(version, repo, wish.on_tags, wish.tail),
+        size=size,
         newest=newest,
         carriers=frozenset(newest.branches or ()) & repo.listed if newest else frozenset(),
         lines=tuple(line for line in repo.conventions.lines.values() if wish.binds(line)),
+        finest=max((line.reading.components for line in named if repo.members(line.name) > 1), default=0),
+        made=frozenset(r.version for r in repo.lineage.releases(wish.on_tags, wish.tail)),
         repo=repo,
     )
 
@@ -174,7 +182,7 @@ def _released(case: _Case, line: Line) -> bool:
     """Whether a branch is named for one version and not for a line that takes this one, and that version is out."""
     own = line.reading.version
     coarse = line.reading.components <= case.size or line.reading.components < len(case.version.numbers)
-    return not own.wildcard and not coarse and any(r.version == own for r in case.releases)
+    return not own.wildcard and not coarse and own in case.made
 
 
 def _unlost(case: _Case, covers: list[Line]) -> list[Line]:
@@ -199,13 +207,24 @@ def _unlost(case: _Case, covers: list[Line]) -> list[Line]:
 
 def _closest(case: _Case, covers: list[Line]) -> list[Line]:
     """Of the covering names the most specific, those left out that say too little by themselves."""
+    # Of 100,000 names that cover a version few differ in their numbers: what those carry is looked up once.
+    on: dict[tuple[int, ...], frozenset[str]] = {}
+    for line in covers:
+        if line.reading.version.numbers not in on:
+            on[line.reading.version.numbers] = _carriers_of(case, line.reading.version)
     trusted = [
         line
         for line in covers
-        if line.name in case.carriers or not _says_little(case, line) or _carries_its_line(case, line)
+        if line.name in case.carriers or not _says_little(case, line) or line.name in on[line.reading.version.numbers]
     ]
-    closest = max((line.reading.components for line in trusted), default=0)
-    return [line for line in trusted if line.reading.components == closest]
+    size = len(case.version.numbers)
+    # A lone name with more numbers than were asked for (`8.4.0.0` beside the line `8.4.0`) is no closer than the line.
+    close = {
+        line.name: min(line.reading.components, size) if case.repo.members(line.name) <= 1 else line.reading.components
+        for line in trusted
+    }
+    closest = max(close.values(), default=0)
+    return [line for line in trusted if close[line.name] == closest]
 
 
 def _says_little(case: _Case, line: Line) -> bool:
@@ -213,20 +232,13 @@ def _says_little(case: _Case, line: Line) -> bool:
     alone = case.repo.members(line.name) <= 1
     bare = line.reading.components == 1 and not line.reading.version.wildcard
     exact = line.reading.version.numbers == case.version.numbers or line.reading.version.prerelease
-    finer = any(
-        other.reading.components > line.reading.components and case.repo.members(other.name) > 1
-        for other in case.repo.conventions.lines.values()
-        # A name with all that a release has is one release's, and tells nothing of how coarse lines are.
-        if other.covering and other.reading.components <= case.size
-    )
-    return alone and not exact and (bare or finer)
+    return alone and not exact and (bare or case.finest > line.reading.components)
 
 
-def _carries_its_line(case: _Case, line: Line) -> bool:
-    """Whether the newest release of all that a name covers sits on the branch: it is what its name says."""
-    own = line.reading.version
+def _carriers_of(case: _Case, own: Version) -> frozenset[str]:
+    """The branches with the newest release of all that a version covers: one of its name is what the name says."""
     newest = case.repo.lineage.newest(own, own.numbers, case.wish.on_tags, case.wish.tail)
-    return newest is not None and line.name in (newest.branches or ())
+    return frozenset(newest.branches or ()) if newest is not None else frozenset()
 
 
 def _prefer(case: _Case, lines: list[Line]) -> list[Line]:
@@ -240,7 +252,7 @@ def _prefer(case: _Case, lines: list[Line]) -> list[Line]:
     lines = [line for line in lines if _ASIDE.isdisjoint(line.reading.words)] or lines
     if carrying:
         names = {line.name for line in lines}
-        lines = [line for line in lines if _TWIN.sub("", line.name) in names - {line.name}] or lines
+        lines = [line for line in lines if _TWIN.search(line.name) and _TWIN.sub("", line.name) in names] or lines
     else:
         members = {line.name: case.repo.members(line.name) for line in lines}
         most = max(members.values())
@@ -251,9 +263,10 @@ def _prefer(case: _Case, lines: list[Line]) -> list[Line]:
 def _near(case: _Case, covers: list[Line]) -> dict[str, str]:
     """Branches that come near without taking the version, each with what is missing."""
     near = {}
+    covering = {line.name for line in covers}
     for line in case.lines:
         own = line.reading.version
-        if line in covers:
+        if line.name in covering:
             near[line.name] = _why_weak(case, line)
         elif line.covering and not own.prerelease and own.within(case.line):
             near[line.name] = f"named for {own}; a branch for one version of the line does not take {case.version}"
@@ -293,12 +306,9 @@ def _by_lineage(case: _Case, newest: ReleaseTag, near: dict[str, str]) -> Match:
         return Match("lost", others=near, why=f"{newest.name} sits only on {names}, no release line by its name")
     most = max(map(case.repo.members, able))
     best = _highest([name for name in able if case.repo.members(name) == most], case.repo)
-    others = {name: reason for name, reason in near.items() if name not in best}
-    return Match(
-        "taken" if len(best) == 1 else "tied",
-        winners=dict.fromkeys(sorted(best), f"it carries {said}"),
-        others=others,
-    )
+    winners = dict.fromkeys(sorted(best), f"it carries {said}")
+    others = {name: reason for name, reason in near.items() if name not in winners}
+    return Match("taken" if len(best) == 1 else "tied", winners=winners, others=others)
 
 
 def _highest(names: list[str], repo: Repo) -> list[str]:
@@ -401,8 +411,8 @@ def _why_covers(case: _Case, line: Line) -> str:
     return said + (f", and it carries {case.newest.name}" if case.newest and line.name in case.carriers else "")
 
 
-def _why_less(case: _Case, line: Line, open_ones: list[Line]) -> str:
-    if line not in open_ones:
+def _why_less(case: _Case, line: Line) -> str:
+    if _released(case, line):
         return f"named for {line.reading.version}, which is released already"
     return f"{line.reading.version} covers {case.version} less closely"
 

@@ -67,6 +67,11 @@ def local_head(branch: str) -> Refname:
     return Refname(HEADS + branch)
 
 
+def is_seen(character: str) -> bool:
+    """Whether a character shows, and moves nothing."""
+    return character.isprintable() and not _UNSEEN.match(character)
+
+
 def shown(text: str) -> str:
     r"""Text from outside made safe for a line of words: what does not show, or would move the cursor, is escaped.
 
@@ -75,4 +80,4 @@ def shown(text: str) -> str:
     """
     if text.isprintable() and not _UNSEEN.search(text):
         return text
-    return "".join(c if c.isprintable() and not _UNSEEN.match(c) else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if is_seen(c) else c.encode("unicode_escape").decode() for c in text)

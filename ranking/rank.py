@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import timedelta
 
 from msgspec import UNSET, Struct
 
@@ -17,10 +16,11 @@ from ranking.claims import DECISIVE, Claim, claim
 from ranking.conventions import Conventions, infer_conventions, neutral_words
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
 from ranking.lines import Lineage
-from ranking.listing import Listed, counted, list_branches, refs_of, tip_notes
+from ranking.listing import Listed, counted, few, list_branches, refs_of, tip_notes
 from ranking.match import Repo
 from ranking.names import shown
 from ranking.order import default_order
+from ranking.recent import is_expired
 from ranking.targets import read_targets, same_repository
 from ranking.words import FAMILY
 
@@ -51,7 +51,7 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
         ambiguous=len(top) > 1,
         convention=_convention(view.repo.conventions),
         candidates=tuple(sheet.candidate(name, refs_of(view.listed.branches[name], facts)) for name in kept),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(map(shown, notes))),
     )
 
 
@@ -126,7 +126,9 @@ class _Sheet(Struct, frozen=True):
 
     def candidate(self, name: str, refs: tuple[str, ...]) -> Candidate:
         """One candidate with its evidence in words."""
-        evidence = tuple(Evidence(kind=k, detail=f"{points:+d}: {reason}") for k, points, reason in self.reasons(name))
+        evidence = tuple(
+            Evidence(kind=k, detail=f"{points:+d}: {shown(reason)}") for k, points, reason in self.reasons(name)
+        )
         return Candidate(branch=name, score=self.scores[name], refs=refs, evidence=evidence)
 
 
@@ -212,7 +214,7 @@ def _context(
 
 
 def _alive(choice: RecentChoice, facts: Facts) -> bool:
-    return choice.last_used >= facts.now - timedelta(days=facts.settings.branch_ttl_days)
+    return not is_expired(choice, facts.now, facts.settings.branch_ttl_days)
 
 
 def _recent(facts: Facts, listed: Listed) -> dict[str, tuple[int, RecentChoice]]:
@@ -235,7 +237,7 @@ def _memory_notes(facts: Facts, listed: Listed, claims: Iterable[Claim]) -> list
         return []
     choice = newest[1]
     said = f"{shown(choice.branch)}, chosen on {choice.last_used:%Y-%m-%d}"
-    return [f"the memory says {said}; the issue's evidence says {', '.join(map(shown, decided))}"]
+    return [f"the memory says {said}; the issue's evidence says {few(decided)}"]
 
 
 def _under_floor(facts: Facts) -> list[str]:

@@ -29,6 +29,9 @@ _ROLES: dict[str, Role] = {
 _OF_A_REPOSITORY = {"pull-request": "pull request", "release": "release"}
 _OWN: tuple[Role, ...] = ("fix", "target", "milestone")
 
+# Each version is held against every branch. An issue that names more than so many is somebody's joke or a report.
+_MOST_VERSIONS = 20
+
 # A tracker label is free to say anything (`python3.9`, `sev-2`, `k8s-1.25`): only a label that is a version and
 # nothing else is read as one.
 _PLAIN_LABEL = re.compile(r"(?:[A-Za-z]+[-_:/ ]+)*v?[0-9]+(?:[._][0-9]+)*(?:[._]?[xXzZ*])?", re.IGNORECASE)
@@ -93,15 +96,14 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
     notes += [f"milestone {v.name} is closed: weak evidence" for v in closed]
     notes += [f"{v.field} {v.name} is archived in the tracker" for v in firm if v.archived]
     notes += [f"{v.field} {v.name} is already released, by the tracker" for v in firm if v.released and not v.archived]
+    ours = [k for k in links if k.kind == "release" and same_repository(k.repository, repository)]
     said = [*_unread(issue), *notes, *_silent_links(links, repository)]
     return Targets(
-        own=_once(own),
-        inherited=_once(inherited),
-        released=_once(
-            _read_links((k for k in links if k.kind == "release" and same_repository(k.repository, repository)), notes)
-        ),
-        affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], [])),
-        weak=_once(_read(closed, [])),
+        own=_once(own, said),
+        inherited=_once(inherited, said),
+        released=_once(_read_links(ours, notes), said),
+        affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], []), said),
+        weak=_once(_read(closed, []), said),
         bases=tuple(k for k in links if k.kind == "pull-request" and k.base_branch),
         notes=tuple(sorted(map(shown, said))),
     )
@@ -147,9 +149,13 @@ def _read_links(links: Iterable[IssueLink], notes: list[str]) -> list[Target]:
     return targets
 
 
-def _once(targets: Iterable[Target]) -> tuple[Target, ...]:
-    """Each once, in an order that does not depend on the issue's."""
-    return tuple(sorted(set(targets), key=lambda t: (t.depth, t.reading.version.key, t.label, t.field, t.source or "")))
+def _once(targets: Iterable[Target], notes: list[str]) -> tuple[Target, ...]:
+    """Each once, in an order that does not depend on the issue's; of very many the lowest and the highest."""
+    every = sorted(set(targets), key=lambda t: (t.depth, t.reading.version.key, t.label, t.field, t.source or ""))
+    if len(every) <= _MOST_VERSIONS:
+        return tuple(every)
+    notes.append(f"{len(every)} versions are named: the {_MOST_VERSIONS // 2} lowest and highest of them are looked at")
+    return (*every[: _MOST_VERSIONS // 2], *every[-_MOST_VERSIONS // 2 :])
 
 
 def _says_version(label: str) -> bool:

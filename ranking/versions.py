@@ -16,6 +16,8 @@ from msgspec.structs import replace as altered
 from packaging.version import InvalidVersion
 from packaging.version import Version as Pep440
 
+from ranking.names import is_seen
+
 # A component of more digits is a hash, a time stamp or an attack, not a version number.
 _LONGEST_COMPONENT = 14
 
@@ -60,14 +62,18 @@ _DIGITS = re.compile("[0-9]+")
 # does what stands behind a plus sign, which is a build's metadata by semver.org, clause 10.
 _STAMP = 8
 # What stands between the versions of a list or a span, and what says "from here on": no one version.
-_LIST = re.compile(r"\s*(?:[,;/&|+\n\u2013\u2014\u2192]|->|\.\.+|\b(?:and|or|to|und|bis)\b)\s*[vV]?", re.IGNORECASE)
-_SPAN = re.compile(r"\s*[-_\s]\s*[vV]?")
+# Blanks are taken off before: between two stars of the same blanks a match would try every place.
+_LIST = re.compile(r"[,;/&|+\u2013\u2014\u2192]|->|\.\.+|and|or|to|und|bis", re.IGNORECASE)
+_SPANS = frozenset({"", "-", "_"})
+_V = re.compile(r"(?<![A-Za-z])[vV]\Z")
 _RANGE = re.compile(
     r"[<>=\u2264\u2265~^]|[0-9xX]\s*\+(?![0-9A-Za-z])"
     r"|\b(?:before|after|not|later|newer|older|above|below|since|until|earlier|higher|lower|except|from|plus|up|was)\b"
     r"|[?&]",
     re.IGNORECASE,
 )
+# Between two numbers: a character that looks like a dot, or like nothing, so that one version reads as another.
+_DISGUISED = re.compile(r"[0-9][._-]?[^\x00-\x7f\s]+[._-]?[0-9]")
 _ISSUE_KEY = re.compile("[A-Z][A-Z0-9]+-[0-9]+")
 # Words whose bare number counts something else.
 _COUNTED = frozenset("q pr mr issue bug ticket sprint week iteration day days hour hours percent points".split())
@@ -211,6 +217,8 @@ def read_label(text: str) -> Reading | None:
     (None, None, None)
     """
     text = text.strip()
+    if not text.isascii():
+        text = text.strip("".join(c for c in {*text} if not is_seen(c) or c.isspace()))
     if _RANGE.search(text) or _names_several(text):
         return None
     reading = _read(text, branch=False)
@@ -226,11 +234,12 @@ def _names_several(text: str) -> bool:
     """
     found = _tokens(text)
     for left, right in pairwise(found):
-        between = text[left.end() : right.start()]
-        if _LIST.fullmatch(between):
+        between = _V.sub("", text[left.end() : right.start()])
+        mark = between.strip()
+        if _LIST.fullmatch(mark) or (not mark and "\n" in between):
             return True
         both = left["separator"] and right["separator"]
-        if both and _SPAN.fullmatch(between) and len(right["numbers"]) < _STAMP:
+        if both and between and mark in _SPANS and len(right["numbers"]) < _STAMP:
             return True
     return False
 
@@ -247,7 +256,7 @@ def _counts_something(text: str, reading: Reading) -> bool:
 
 def _by_pep440(text: str, reading: Reading) -> Reading:
     """Let packaging read what is PEP 440 and more than numbers (`1!2.0`, `1.0.post1`, `1.0+local`)."""
-    if not reading.after or reading.version.wildcard or reading.before.strip("vV"):
+    if not reading.after or reading.version.wildcard or reading.before.strip("vV") or _absurd(text):
         return reading
     try:
         exact = Pep440(text)
@@ -277,9 +286,17 @@ def _stands_alone(text: str, end: int) -> bool:
     return end == len(text) or not text[end].isalpha() or _PHASE.match(text, end) is not None
 
 
+def _is_disguised(text: str) -> bool:
+    """Whether a text looks like another version than it would be read as: `8.4.0` in full-width digits, hidden marks.
+
+    Such a text names none: what a person sees there is not what is there.
+    """
+    return _DISGUISED.search(text) is not None or any(c.isdigit() and not c.isascii() for c in text)
+
+
 def _read(text: str, *, branch: bool) -> Reading | None:
     found = _tokens(text)
-    if not found:
+    if not found or (not text.isascii() and _is_disguised(text)):
         return None
     # Two components or a wildcard make a version; a bare number only where there is nothing better.
     match = next((m for m in found if m["separator"] or m["wildcard"]), found[0])

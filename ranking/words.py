@@ -30,6 +30,7 @@ FAMILY_FOLDERS = frozenset(
 
 # Shorter ones run together in any word.
 _SHORTEST_PART = 4
+_LONGEST_PAIR = 2 * max(map(len, FAMILY))
 
 # Where a branch stands for new work when nothing else is said.
 DEVELOPMENT = ("develop", "development", "dev")
@@ -70,20 +71,20 @@ def is_family(word: str) -> bool:
     >>> is_family("release"), is_family("releasebranch"), is_family("openshift")
     (True, True, False)
     """
-    if word in FAMILY:
-        return True
+    if word in FAMILY or len(word) > _LONGEST_PAIR:
+        return word in FAMILY
     return any(word[:i] in FAMILY and word[i:] in FAMILY for i in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1))
 
 
-def is_work_branch(name: str, prefixes: Iterable[str] | None) -> bool:
-    """Whether a name is a work branch's; `prefixes` replaces the built-in list where the user gave one.
+def is_work_branch(name: str, prefixes: tuple[str, ...] | None) -> bool:
+    """Whether a name is a work branch's; `prefixes`, in lower case, replaces the built-in list where the user gave one.
 
     >>> is_work_branch("feature/8.4-export", None), is_work_branch("release/8.4", None)
     (True, False)
     """
     lowered = name.lower()
     if prefixes is not None:
-        return lowered.startswith(tuple(p.lower() for p in prefixes))
+        return lowered.startswith(prefixes)
     return lowered.startswith(WORK_PREFIXES) or bool(_WEB_EDIT.search(lowered))
 
 

@@ -217,6 +217,26 @@ def http_answering(status: int, body: str = "", *, content_type: str = "text/pla
         yield site
 
 
+@contextmanager
+def http_without_end(status: int, piece: bytes) -> Iterator[HttpSite]:
+    """Answer every request with JSON that never ends: the same piece again and again until the client leaves."""
+
+    def answer(self: BaseHTTPRequestHandler) -> None:
+        cast("_HttpServer", self.server).site.requests.append(f"{self.command} {self.path}")
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b'{"message": "')
+        with suppress(OSError):
+            while True:
+                self.wfile.write(piece)
+
+    handler = type("Answer", (_Backend,), {"do_GET": answer, "do_POST": answer})
+    site = HttpSite(port=0)
+    with _serving(_HttpServer(handler, site)):
+        yield site
+
+
 # --- git daemon ---
 
 
