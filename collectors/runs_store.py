@@ -39,7 +39,7 @@ _MOST_LINES = 3
 _LEFTOVER_SECONDS = 3600
 
 _NAME = re.compile(r"run-\d{8}T\d{12}Z-[0-9a-f]{6}\.gz")
-_DRAFT = re.compile(r"\.run-.*\.gz\.\d+\.[0-9a-f]{8}\.tmp")
+_DRAFT = re.compile(r"\.run-\d{8}T\d{12}Z-[0-9a-f]{6}\.gz\.\d+\.[0-9a-f]{8}\.tmp")
 
 
 class KeptFile(Struct, frozen=True, kw_only=True):

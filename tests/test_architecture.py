@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,13 +106,14 @@ class Module:
         return self.name.partition(".")[0]
 
 
-def modules() -> list[Module]:
+@cache
+def modules() -> tuple[Module, ...]:
     found = []
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
             found.append(Module(name, ast.parse(path.read_text(encoding="utf-8"))))
-    return found
+    return tuple(found)
 
 
 def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
