@@ -39,6 +39,7 @@ from collectors.refs import (
 )
 from collectors.remote_url import host_of, owner_and_name, remote_type
 from collectors.repository import Checkout, Config, open_repository, read_config
+from collectors.signals import awaited
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
 from ranking.listing import hangs_on_dates
 from ranking.names import BranchName, Oid, fault_of
@@ -211,9 +212,9 @@ def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
                     head = pool.submit(ask_default_branch, git, choice.name, deadline, host=host)
             issue = pool.submit(read_issue, deadline)
             local = list_local_refs(git, choice.name if choice else None, here.config)
-            answer, default = heads.result() if heads else None, head.result() if head else None
+            answer, default = awaited(heads) if heads else None, awaited(head) if head else None
             took = round((time.monotonic() - began) * 1000) if heads else 0
-            told = issue.result()
+            told = awaited(issue)
         except BaseException:
             deadline.cancel()
             raise

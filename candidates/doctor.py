@@ -29,6 +29,7 @@ from collectors.process import Deadline, Git
 from collectors.refs import RemoteAnswer, ask_remote
 from collectors.remote_url import host_of, redact
 from collectors.repository import OLDEST_GIT, Checkout, open_repository, parse_git_version
+from collectors.signals import awaited
 from ranking.facts import FailureKind, Record
 from ranking.names import shown
 
@@ -180,7 +181,7 @@ def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) ->
         try:
             asked = pool.submit(_remote, git, here, deadline)
             others = [pool.submit(question) for question in questions]
-            remote, *trackers = (future.result() for future in (asked, *others))
+            remote, *trackers = (awaited(future) for future in (asked, *others))
         except BaseException:
             deadline.cancel()
             raise

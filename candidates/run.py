@@ -23,6 +23,7 @@ from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Git
 from collectors.remote_url import redact
 from collectors.repository import open_repository, read_config
+from collectors.signals import awaited
 from collectors.submodules import read_submodules
 from ranking.facts import Facts
 from ranking.names import fault_of
@@ -158,7 +159,8 @@ def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisi
     runs = [altered(run, request=altered(run.request, cancelled=cancelled)) for run in runs]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         try:
-            outcomes = list(pool.map(decide_one, runs))
+            asked = [pool.submit(decide_one, run) for run in runs]
+            outcomes = [awaited(one) for one in asked]
         except BaseException:
             cancelled.set()
             raise

@@ -5,9 +5,15 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import TYPE_CHECKING, TypeVar
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+_T = TypeVar("_T")
+_SLICE_SECONDS = 0.2
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -38,3 +44,11 @@ def signals_held() -> Iterator[None]:
             signal.signal(ending, handler)
         for number in late[:1]:
             signal.raise_signal(number)
+
+
+def awaited(future: Future[_T]) -> _T:
+    """What another thread comes to. In slices: a signal right before a wait without an end is heard when that ends."""
+    while not future.done():
+        with suppress(TimeoutError):
+            future.exception(timeout=_SLICE_SECONDS)
+    return future.result()
