@@ -16,7 +16,8 @@ from collectors.refspecs import covers_all_branches, parse_refspec, tracking_spl
 from ranking.names import HEADS, REMOTES, TAGS, Refname, remote_tracking
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from collectors.process import Git
     from collectors.refspecs import Splitter
@@ -100,12 +101,12 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     )
 
 
-def without_aliases(git: Git, remote: str | None, local: LocalRefs, known: Container[str] = ()) -> LocalRefs:
+def without_aliases(git: Git, remote: str | None, local: LocalRefs, known: AbstractSet[str] = frozenset()) -> LocalRefs:
     """The same, less the symrefs among the remote-tracking refs of branches that are not known: no remote's branches.
 
     `known`: the branches that the remote itself lists, for which it makes no difference.
     """
-    if remote is None or all(name in known for name in (*local.tracking, *local.elsewhere)):
+    if remote is None or (local.tracking.keys() <= known and local.elsewhere.keys() <= known):
         return local
     rows = _listed(git, "--format=%(symref) %(refname)", REMOTES)
     aliases = {refname for symref, _, refname in (row.partition(" ") for row in rows.split("\n")) if symref}
@@ -122,9 +123,13 @@ def _tracked(columns: RefColumns, remote: str, split: Splitter) -> tuple[dict[st
     usual = remote_tracking(remote, "")
     tracking = columns.under(usual) if split.plain else {}
     elsewhere: dict[str, Elsewhere] = {}
-    for oid, refname in zip(columns.oids, columns.refnames, strict=True):
-        if not refname.startswith(REMOTES) or (split.plain and refname.startswith(usual)):
-            continue
+    told = usual if split.plain else HEADS
+    rest = [
+        (oid, refname)
+        for oid, refname in zip(columns.oids, columns.refnames, strict=True)
+        if refname.startswith(REMOTES) and not refname.startswith(told)
+    ]
+    for oid, refname in rest:
         branch = split.branch_of(refname)
         if branch is None:
             continue

@@ -250,19 +250,12 @@ def build_listing(local: LocalRefs, answer: RemoteAnswer | Failure | None) -> Re
     advertised = told.branches if told else {}
     # Code points sort as UTF-8 bytes do; a dict keeps the order in which git has sorted nearly all of them.
     names = sorted({**advertised, **local.tracking, **local.heads})
+    tip, cached_tip, local_tip = advertised.get, local.tracking.get, local.heads.get
     tags: Mapping[str, str | None] = told.tags if told else local.tags
     return RefListing(
         provenance="remote" if told else "local",
         complete=told is not None,
-        branches=tuple(
-            Branch(
-                name=name,
-                tip=advertised.get(name),
-                cached_tip=local.tracking.get(name),
-                local_tip=local.heads.get(name),
-            )
-            for name in names
-        ),
+        branches=tuple(Branch(name=n, tip=tip(n), cached_tip=cached_tip(n), local_tip=local_tip(n)) for n in names),
         tags=tuple(Tag(name=name, commit=tags[name]) for name in sorted(tags)),
         tags_complete=True if told else None,
         failure=answer if isinstance(answer, Failure) else None,
