@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
+from heapq import nsmallest
 from itertools import pairwise
 from operator import attrgetter
 
@@ -92,16 +93,15 @@ def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
     return tuple(refs)
 
 
-def counted(names: Iterable[str]) -> str:
+def counted(names: Collection[str]) -> str:
     """`7: a, b, c, d, e, ...`: how many, and up to five of them, in the order of their bytes."""
-    ordered = sorted(names)
-    return f"{len(ordered)}: {few(ordered)}"
+    return f"{len(names)}: {few(names)}"
 
 
 def few(names: Collection[str]) -> str:
     """Up to five of the names, in the order of their bytes."""
     more = ", ..." if len(names) > _NAMED else ""
-    return ", ".join(map(shown, sorted(names)[:_NAMED])) + more
+    return ", ".join(map(shown, nsmallest(_NAMED, names))) + more
 
 
 def tip_notes(facts: Facts, names: Iterable[str]) -> list[str]:

@@ -24,6 +24,7 @@ PURE = {
     "datetime",
     "fnmatch",
     "functools",
+    "heapq",
     "itertools",
     "operator",
     "msgspec",
