@@ -85,6 +85,14 @@ def test_an_age_is_compared_and_no_moment_is_computed(now: datetime, days: int) 
     assert decision.questions
 
 
+def test_the_moment_of_a_bundle_is_told_in_utc_whatever_its_offset() -> None:
+    found = decode_bundle(as_bytes(GOOD_BUNDLE | {"now": "2026-11-30T01:00:00+05:00"}))
+    decision, _ = decide(recollected(found), Policy(autonomy="manual", replay=True))
+    assert decision.log[0].startswith("2026-11-29T20:00:00Z ")
+    with pytest.raises(InvalidInput, match="now: no calendar"):
+        decode_bundle(as_bytes(GOOD_BUNDLE | {"now": "0001-01-01T00:00:00+05:00"}))
+
+
 def test_an_age_of_exactly_the_time_to_live_counts() -> None:
     assert not is_expired(chose("main", 15), NOW, 15)
     assert is_expired(altered(chose("main"), last_used=NOW - timedelta(days=15, microseconds=1)), NOW, 15)
