@@ -200,7 +200,7 @@ def from_value(key: Key, raw: object, where: str, what: str | None = None) -> ob
     file = f" (in {what})" if what else ""
     try:
         value: object = msgspec.convert(raw, key.type)
-    except (msgspec.ValidationError, OverflowError):
+    except (msgspec.ValidationError, OverflowError, UnicodeEncodeError):
         given = "" if key.secret else f", got {_shown(raw)}"
         # The library's words hold the value as it is, and whoever prints a traceback would print them.
         raise InvalidInput(f"expected {expected(key.type)}{given}{file}", where=where) from None
