@@ -331,7 +331,7 @@ def test_an_issue_of_very_many_versions_is_looked_at_by_the_lowest_and_the_highe
 @pytest.mark.parametrize("key", ["defaultOrder", "workPrefixes"])
 def test_there_is_an_end_to_the_patterns_that_are_held_against_every_branch(key: str) -> None:
     patterns = ", ".join(['"a*"'] * 201)
-    with pytest.raises(InvalidInput, match="200 at most"):
+    with pytest.raises(InvalidInput, match="a list of at most 200 texts"):
         parse_file(f"{key} = [{patterns}]".encode(), "the file", "repository")
     with pytest.raises(InvalidInput, match=f"settings.{key}"):
         decode_bundle(as_bytes(GOOD_BUNDLE | {"settings": {key: ["a*"] * 201}}))
