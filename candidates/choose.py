@@ -105,8 +105,9 @@ def with_evidence_of(decision: Decision, state: Path) -> Decision:
     if not isinstance(held, dict):
         return decision
     try:
-        ranking = msgspec.convert(dict.fromkeys(NULLABLE) | held, Ranking)
-    except msgspec.ValidationError:
+        # By the wire, so that what could not be written out again is none of ours.
+        ranking = msgspec.json.decode(msgspec.json.encode(dict.fromkeys(NULLABLE) | held), type=Ranking)
+    except (msgspec.DecodeError, UnicodeEncodeError, OverflowError, RecursionError):
         return decision
     return altered(decision, base_branch_evidence=ranking)
 

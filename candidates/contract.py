@@ -5,11 +5,14 @@ The bundle and the ranking are `ranking.facts` records. The decision, which only
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace as altered
 
+from collectors.errors import InvalidInput
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule
 
@@ -141,8 +144,14 @@ SCHEMA_NAMES = tuple(_SCHEMAS)
 
 
 def decode_bundle(data: bytes, what: str = "the bundle") -> Facts:
-    """Decode one bundle; InvalidInput with the dotted path of the fault."""
-    return decode_strict(data, Facts, what)
+    """Decode one bundle, its moment in UTC, as it is printed; InvalidInput with the dotted path of the fault."""
+    facts = decode_strict(data, Facts, what)
+    if not facts.now.utcoffset():
+        return facts
+    try:
+        return altered(facts, now=facts.now.astimezone(UTC))
+    except OverflowError as fault:
+        raise InvalidInput(f"no calendar holds this moment in UTC (in {what})", where="now") from fault
 
 
 def encode_line(record: Record) -> bytes:

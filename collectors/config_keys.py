@@ -197,7 +197,7 @@ def from_value(key: Key, raw: object, where: str, what: str | None = None) -> ob
     file = f" (in {what})" if what else ""
     try:
         value: object = msgspec.convert(raw, key.type)
-    except (msgspec.ValidationError, OverflowError):
+    except (msgspec.ValidationError, OverflowError, UnicodeEncodeError):
         given = "" if key.secret else f", got {_shown(raw)}"
         # The library's words hold the value as it is, and whoever prints a traceback would print them.
         raise InvalidInput(f"expected {expected(key.type)}{given}{file}", where=where) from None
@@ -239,8 +239,10 @@ def expected(annotation: Any) -> str:  # noqa: ANN401 - an annotation may be any
         bounds = arguments[1]
         least = f" from {bounds.ge:g}" if bounds.ge is not None else ""
         most = f" to {bounds.le:g}" if bounds.le is not None else ""
-        most += f", {bounds.max_length} at most" if bounds.max_length is not None else ""
-        return expected(arguments[0]) + least + most
+        inner = expected(arguments[0])
+        if bounds.max_length is not None:
+            inner = inner.replace(" of ", f" of at most {bounds.max_length} ", 1)
+        return inner + least + most
     if origin is Literal:
         return arguments[0] if len(arguments) == 1 else f"one of {', '.join(arguments)}"
     if origin is tuple:

@@ -371,6 +371,9 @@ def _choice(entry: object, project_key: str, where: str, faults: list[str]) -> R
             return None
     try:
         found = msgspec.convert(entry, _Entry)
+    except UnicodeEncodeError:  # JSON can spell half of a surrogate pair, and UTF-8 cannot
+        faults.append(f"{where}: it holds characters that no text has")
+        return None
     except msgspec.ValidationError as fault:
         message, place = place_of(str(fault))
         faults.append(f"{where}{'.' + place if place else ''}: {message}")

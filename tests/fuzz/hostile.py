@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EXAMPLES: Final = int(os.environ.get("BASE_BRANCH_FUZZ_EXAMPLES", "0"))
-FEW: Final = 40
+FEW: Final = 30
 
 fuzzed = settings(
     deadline=None,

@@ -15,12 +15,14 @@ import pytest
 from msgspec.structs import replace as altered
 
 from candidates.agent_state import base_faults
+from candidates.choose import with_evidence_of
 from candidates.contract import decode_bundle
 from candidates.decide import Policy, decide
 from candidates.near import near_names
 from candidates.rank_command import rank_stream
 from candidates.replay import recollected
 from collectors.config_files import parse_file
+from collectors.config_keys import KEYS, from_text
 from collectors.errors import InvalidInput, SetupError
 from collectors.git_failures import classify
 from collectors.git_objects import _signed_at, parse_batch, parse_parents, parse_timestamps, parse_walk
@@ -28,9 +30,10 @@ from collectors.input_file import LARGEST, read_input
 from collectors.issue_reference import JiraReference, parse_reference
 from collectors.jira_facts import forge_link
 from collectors.jira_failures import read_answer
+from collectors.preferences import parse_recent, stored_in
 from collectors.remote_url import host_of, redact
 from collectors.repository import parse_boolean, parse_git_version
-from collectors.store_file import NotRegularError, read_settled
+from collectors.store_file import Document, NotRegularError, parse_document, read_settled
 from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag
 from ranking.names import shown
@@ -83,6 +86,14 @@ def test_an_age_is_compared_and_no_moment_is_computed(now: datetime, days: int) 
     assert rank(bundle).chosen == "main"
     decision, _ = decide(recollected(bundle), Policy(autonomy="manual", replay=True))
     assert decision.questions
+
+
+def test_the_moment_of_a_bundle_is_told_in_utc_whatever_its_offset() -> None:
+    found = decode_bundle(as_bytes(GOOD_BUNDLE | {"now": "2026-11-30T01:00:00+05:00"}))
+    decision, _ = decide(recollected(found), Policy(autonomy="manual", replay=True))
+    assert decision.log[0].startswith("2026-11-29T20:00:00Z ")
+    with pytest.raises(InvalidInput, match="now: no calendar"):
+        decode_bundle(as_bytes(GOOD_BUNDLE | {"now": "0001-01-01T00:00:00+05:00"}))
 
 
 def test_an_age_of_exactly_the_time_to_live_counts() -> None:
@@ -160,6 +171,38 @@ def test_half_of_a_pair_in_a_state() -> None:
     for state in ({"refProvenance": HALF}, {"notes": [HALF]}, {"askedOnIssue": {"target": HALF}}):
         faults = base_faults({"baseBranchEvidence": evidence | state}, interactive=False)
         assert all(fault.isprintable() for fault in faults)
+
+
+def test_half_of_a_pair_in_the_evidence_of_a_state(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    decision, _ = decide(recollected(facts("main")), Policy(autonomy="manual", replay=True))
+    held = msgspec.to_builtins(decision.base_branch_evidence)
+    for notes, kept in (([HALF], decision), (["other"], None)):
+        state.write_text(json.dumps({"baseBranchEvidence": held | {"notes": notes}}))
+        found = with_evidence_of(decision, state)
+        assert (found == decision) == (kept is decision)
+        assert msgspec.json.encode(found)
+
+
+def test_half_of_a_pair_in_a_store() -> None:
+    good = {"projectKey": "app", "branch": "main", "lastUsed": "2026-11-29T09:00:00Z"}
+    entries = [good, good | {HALF: 1}, good | {"branch": HALF}, good | {"lastUsed": HALF}]
+    data = json.dumps({"global": {"recentBranches": entries}}).encode()
+    found = parse_recent(data, "app", "the store")
+    assert (found.state, len(found.choices)) == ("partial", 1)
+    assert found.detail is not None
+    assert found.detail.isprintable()
+    document = parse_document(data)
+    assert isinstance(document, Document)
+    assert len(stored_in(document)) == len(entries)
+
+
+@pytest.mark.parametrize("key", ["multipleVersions", "defaultOrder", "remote"])
+def test_bytes_that_are_no_text_in_a_setting(key: str) -> None:
+    try:
+        from_text(KEYS[key], "a\udcffb", key)
+    except InvalidInput as fault:
+        assert str(fault).isprintable()  # noqa: PT017 - a name of bytes is one, and an order may hold it
 
 
 # --- what git, a server or a person may write without end ---
@@ -288,7 +331,7 @@ def test_an_issue_of_very_many_versions_is_looked_at_by_the_lowest_and_the_highe
 @pytest.mark.parametrize("key", ["defaultOrder", "workPrefixes"])
 def test_there_is_an_end_to_the_patterns_that_are_held_against_every_branch(key: str) -> None:
     patterns = ", ".join(['"a*"'] * 201)
-    with pytest.raises(InvalidInput, match="200 at most"):
+    with pytest.raises(InvalidInput, match="a list of at most 200 texts"):
         parse_file(f"{key} = [{patterns}]".encode(), "the file", "repository")
     with pytest.raises(InvalidInput, match=f"settings.{key}"):
         decode_bundle(as_bytes(GOOD_BUNDLE | {"settings": {key: ["a*"] * 201}}))
