@@ -97,10 +97,7 @@ class _Placed:
 
 
 def _already_released(target: Target, repo: Repo) -> str | None:
-    wanted = target.reading.version
-    if wanted.wildcard:
-        return None
-    made = next((r for r in repo.lineage.releases() if r.version.key == wanted.key), None)
+    made = next((r for r in repo.lineage.releases() if r.version == target.reading.version), None)
     return f"{target}: {made.name} has been made already" if made else None
 
 
@@ -117,10 +114,11 @@ def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) 
         return placed
     pick = min if policy == "lowest" else max
     chosen = pick(placed, key=lambda each: each.target.reading.version.key)
+    taken = shown(chosen.target.label)
     if policy == "development" and listed.development is not None:
+        taken = listed.development
         reason = "of several versions the development branch is taken first (multipleVersions: development)"
-        chosen = _Placed(chosen.target, Match({listed.development: reason}))
-    taken = listed.development if policy == "development" and listed.development else shown(chosen.target.label)
+        chosen = _Placed(chosen.target, Match({taken: reason}))
     book.notes.append(f"several versions on several lines: multipleVersions {policy} takes {taken}")
     return [chosen]
 
@@ -144,12 +142,11 @@ def _claim_own(book: _Book, placed: _Placed, listed: Listed, *, others_taken: bo
         book.notes.append(f"{target}: {len(found.winners)} branches take it alike: {', '.join(found.winners)}")
 
 
-def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Repo) -> None:
-    """Versions of a parent or an epic: the nearest that names any; one further up counts less."""
-    ordered = list(targets)
-    nearest = min((t.depth for t in ordered), default=0)
-    for target in ordered:
+def _inherited(book: _Book, listed: Listed, targets: Sequence[Target], repo: Repo) -> None:
+    """Versions of a parent or an epic, the nearest first: the nearest that names any; one further up counts less."""
+    for target in targets:
         found = match(target.reading, repo)
+        nearest = targets[0].depth
         if target.depth > nearest:
             book.notes.append(f"{target} is further up than {nearest} and does not count")
             continue

@@ -101,10 +101,37 @@ def test_an_inherited_version_weighs_less_from_further_up(depth: int, points: in
 
 
 def test_an_ancestor_behind_the_nearest_does_not_count() -> None:
-    ranking = ask(wants(links=(parent("1.1.0"), parent("1.2.0", key="E-1", depth=2))))
+    links = (parent("1.1.0"), parent("1.2.0", key="E-1", depth=2), parent("1.2.0", key="E-2", depth=3))
+    ranking = ask(wants(links=links))
     assert ranking.chosen == "release/1.1"
     assert not any(d.startswith("linked-release") for d in details(ranking, "release/1.2"))
-    assert [note for note in ranking.notes if note.startswith("fixVersions 1.2.0 of E-1 ")] == list(ranking.notes)
+    assert ranking.notes == (
+        "fixVersions 1.2.0 of E-1 is further up than 1 and does not count",
+        "fixVersions 1.2.0 of E-2 is further up than 1 and does not count",
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "default", "said"),
+    [
+        (
+            "1.3.0",
+            "main",
+            [
+                (
+                    "version-convention +15: inherited fixVersions 1.3.0 of APP-9: "
+                    "newer than release/1.2, the newest here; no branch release/1.3 is cut for it"
+                )
+            ],
+        ),
+        ("0.9.1", "main", []),
+        ("1.3.0", None, []),
+    ],
+)
+def test_an_inherited_version_that_is_not_cut_waits_too(label: str, default: str | None, said: list[str]) -> None:
+    ranking = rank(facts(BRANCHES, default=default, issue=wants(inherited=label)))
+    assert [d for d in details(ranking, "main") if "inherited" in d] == said
+    assert any(note.startswith(f"inherited fixVersions {label} of APP-9: ") for note in ranking.notes)
 
 
 def test_a_conflict_is_said() -> None:
@@ -118,6 +145,88 @@ def test_a_conflict_is_said() -> None:
     assert ask(wants("1.1.0", inherited="1.2.3")).notes == (
         "inherited fixVersions 1.2.3 of APP-9 points to release/1.2; the issue's own version goes before it",
     )
+    twins = rank(facts("main 1.1 1.2 v1.2", issue=wants("1.1.0", inherited="1.2.3")))
+    assert twins.notes == (
+        "inherited fixVersions 1.2.3 of APP-9 points to 1.2, v1.2; the issue's own version goes before it",
+    )
+
+
+@pytest.mark.parametrize(
+    "issue",
+    [
+        wants("1.1.0", inherited="1.1.2"),
+        wants("1.1.0", inherited="0.9.1"),
+        wants("0.9.1", inherited="1.2.3"),
+        wants("0.9.1", inherited="0.8.1"),
+    ],
+)
+def test_what_agrees_or_points_nowhere_is_no_conflict(issue: Issue) -> None:
+    assert not any("goes before it" in note for note in ask(issue).notes)
+
+
+def test_a_link_against_several_versions_names_all_their_branches() -> None:
+    lines = [f"1.{n}" for n in range(1, 7)]
+    issue = wants(tuple(f"{line}.3" for line in lines), links=(pull("1.9"),))
+    assert (
+        "1.9: pull request acme/app#7 targets it, but the issue's own version points to 1.1, 1.2, 1.3, 1.4, 1.5, 1.6"
+    ) in rank(facts(["main", "1.9", *lines], issue=issue)).notes
+
+
+def test_a_link_against_a_version_that_waits_nobody_knows_where() -> None:
+    ranking = rank(facts("trunk 1.1", default=None, issue=wants("5.0.0", links=(pull("1.1"),))))
+    assert (
+        "1.1: pull request acme/app#7 targets it, but the issue's own version points to no branch that is cut"
+    ) in ranking.notes
+
+
+@pytest.mark.parametrize(
+    ("issue", "branch", "said"),
+    [
+        (
+            wants("1.1.0", links=(IssueLink(kind="release", key="1.2.4"),)),
+            "release/1.2",
+            (
+                "version-convention +3: linked release 1.2.4: "
+                "covered by this branch's 1.2, against the issue's own version"
+            ),
+        ),
+        (
+            wants("1.1.0", links=(IssueLink(kind="release", key="1.1.4"),)),
+            "release/1.1",
+            "linked-release +0: linked release 1.1.4: covered by this branch's 1.1",
+        ),
+        (
+            wants(links=(IssueLink(kind="release", key="1.2.4"),)),
+            "release/1.2",
+            "linked-release +90: linked release 1.2.4: covered by this branch's 1.2",
+        ),
+        (
+            wants("1.1.0", links=(pull("release/1.1"),)),
+            "release/1.1",
+            "linked-release +0: pull request acme/app#7 targets it",
+        ),
+        (wants("1.3.0", links=(pull("main"),)), "main", "linked-release +90: pull request acme/app#7 targets it"),
+        (wants(links=(pull("release/1.1"),)), "release/1.1", "linked-release +90: pull request acme/app#7 targets it"),
+    ],
+)
+def test_what_a_link_says_beside_the_own_version(issue: Issue, branch: str, said: str) -> None:
+    ranking = ask(issue)
+    assert [d for d in details(ranking, branch) if "linked" in d or "pull request" in d] == [said]
+    assert not any(note.startswith("linked ") for note in ranking.notes)
+    assert any("but the issue's own" in note for note in ranking.notes) == ("against" in said)
+
+
+def test_a_foreign_pull_request_hides_no_own_one() -> None:
+    foreign = pull("release/1.1", key="acme/aaa#1", repository="acme/aaa")
+    assert outcome(ask(wants(links=(foreign, pull("release/1.2"))))) == "linked-release release/1.2"
+
+
+def test_of_two_hints_the_stronger_keeps_its_points() -> None:
+    ranking = ask(wants(affected="1.2.0", links=(pull("release/1.2", state="closed"),)))
+    assert details(ranking, "release/1.2")[:2] == [
+        "version-convention +4: versions 1.2.0: affected, a hint and no target",
+        "version-convention +0: pull request acme/app#7, closed unmerged, targeted it",
+    ]
 
 
 def test_a_pull_request_to_where_the_version_waits_is_not_against_it() -> None:
