@@ -48,10 +48,14 @@ class Lineage:
         self.tails = frozenset(tail for _, tail in by_product)
         self.majors = frozenset(r.version.numbers[0] for group in by_product.values() for r in group)
         self.pairs = frozenset(r.version.numbers[:2] for group in by_product.values() for r in group)
-        alone = [r for group in by_product.values() for r in group if r.branches and len(r.branches) == 1]
-        self.sole_carriers = frozenset(r.branches[0] for r in alone if r.branches and _names(r.branches[0], r.version))
+        self.sole_carriers = frozenset(
+            r.branches[0]
+            for group in by_product.values()
+            for r in group
+            if r.branches and len(r.branches) == 1 and _names(r.branches[0], r.version)
+        )
         # Initials that two modules share abbreviate neither.
-        self.abbreviations = {short: min(long) for short, long in abbreviated.items() if len(long) == 1}
+        self.abbreviations = {short: long for short, [long, *others] in abbreviated.items() if not others}
 
     def releases(self, product: frozenset[str] = frozenset(), tail: tuple[int, ...] = ()) -> list[ReleaseTag]:
         """The release tags of one product, oldest version first."""

@@ -382,7 +382,7 @@ def test_the_lowest_version_has_lost_its_branch() -> None:
 
 def test_the_policy_that_broke_the_tie_is_named() -> None:
     bundle = facts(SEVERAL_BRANCHES, issue=wants(SEVERAL), settings=Settings(multiple_versions="lowest"))
-    assert "several versions on several lines: multipleVersions lowest takes 4.1.2" in rank(bundle).notes
+    assert rank(bundle).notes == ("several versions on several lines: multipleVersions lowest takes 4.1.2",)
 
 
 @pytest.mark.parametrize(
@@ -480,6 +480,7 @@ def test_a_version_that_waits_with_no_development_branch_holds_the_other() -> No
         ("", "", "8.2", "8.1", "", "issue-version 8.2"),
         ("", "", "", "8.1", "", "issue-version 8.1"),
         ("", "", "", "version/8.1", "", "issue-version 8.1"),
+        ("", "", "", "8.1-legacy", "", "default main"),
         ("", "", "", "backport-8.1", "", "default main"),
         ("", "", "", "python8.1", "", "default main"),
         ("", "", "", "affects-8.1", "", "default main"),
@@ -492,6 +493,27 @@ def test_a_version_that_waits_with_no_development_branch_holds_the_other() -> No
 def test_roles(fix: str, target: str, milestone: str, label: str, affected: str, expected: str) -> None:
     issue = wants(fix or (), target=target or (), milestone=milestone or (), label=label or (), affected=affected or ())
     assert answer(facts("main 8.1 8.2", issue=issue)) == expected
+
+
+@pytest.mark.parametrize(("label", "expected"), [("8.x", "issue-version 8.x"), ("release-8", "default main")])
+def test_a_label_is_a_version_only_with_two_numbers_or_as_a_line(label: str, expected: str) -> None:
+    assert answer(facts("main 7.x 8.x", issue=wants(label=label))) == expected
+
+
+def test_a_role_goes_before_the_name_of_the_field() -> None:
+    version = IssueVersion(name="8.1", field="versions", role="fix")
+    assert answer(facts("main 8.1 8.2", issue=wants(more=(version,)))) == "issue-version 8.1"
+
+
+def test_only_a_milestone_can_be_closed() -> None:
+    version = IssueVersion(name="8.1", field="fixVersions", closed=True)
+    assert answer(facts("main 8.1 8.2", issue=wants(more=(version,)))) == "issue-version 8.1"
+
+
+def test_a_hint_without_a_version_says_nothing() -> None:
+    closed = IssueVersion(name="Backlog", field="milestone", closed=True)
+    ranking = rank(facts("main 8.1", issue=wants(affected="Next", more=(closed,))))
+    assert ranking.notes == ("milestone Backlog is closed: weak evidence",)
 
 
 def test_affected_versions_are_hints() -> None:
@@ -553,9 +575,12 @@ def test_the_role_of_a_well_known_field(field: str, expected: str) -> None:
 
 
 def test_a_label_that_is_not_used_is_said() -> None:
-    ranking = rank(facts("main 8.1 8.2", issue=wants("8.1.1", label="8.2")))
+    ranking = rank(facts("main 8.1 8.2", issue=wants(("8.1.1", "Backlog"), label="8.2")))
     assert ranking.chosen == "8.1"
-    assert any("8.2" in note for note in ranking.notes)
+    assert ranking.notes == (
+        "fixVersions 'Backlog' names no version",
+        "label 8.2 is not used: the issue names a version elsewhere",
+    )
 
 
 def test_fields_keep_their_three_states_apart() -> None:
@@ -584,6 +609,9 @@ def test_fields_keep_their_three_states_apart() -> None:
 )
 def test_an_issue_that_was_not_read(read: Literal["failed", "not-found", "partial"], note: str) -> None:
     assert rank(facts("main 8.1 8.2", issue=wants(read=read))).notes == (note,)
+    why = replace(wants(read=read), failure=Failure(kind="timed-out", detail="no answer"))
+    head, colon, rest = note.partition(": ")
+    assert rank(facts("main 8.1 8.2", issue=why)).notes == (f"{head}: no answer{colon}{rest}",)
 
 
 def test_a_label_without_a_version_is_said() -> None:

@@ -12,6 +12,7 @@ from ranking.rank import rank
 from tests.ranking.facts_builder import answer, details, facts, names, outcome, parent, pull, versions, wants
 
 BRANCHES = "main release/1.1 release/1.2"
+NOTHING = "no branch and no release tag here belongs to the line of"
 
 
 def ask(issue: Issue) -> Ranking:
@@ -37,6 +38,9 @@ def ask(issue: Issue) -> Ranking:
         (IssueLink(kind="release", key="1.2.4"), "linked-release release/1.2"),
         (IssueLink(kind="release", key="REL-7", versions=versions("1.2", "fix")), "linked-release release/1.2"),
         (IssueLink(kind="release", key="REL-1"), "default main"),
+        (IssueLink(kind="release", key="1"), "default main"),
+        (IssueLink(kind="release", key="1.1", versions=versions("1.2", "fix")), "linked-release release/1.2"),
+        (IssueLink(kind="parent", key="1.2.4"), "default main"),
         (IssueLink(kind="clones", key="APP-2", versions=versions("1.2", "fix")), "default main"),
         (IssueLink(kind="blocks", key="APP-2", versions=versions("1.2", "fix")), "default main"),
         (IssueLink(kind="relates", key="APP-2", versions=versions("1.2", "fix")), "default main"),
@@ -291,6 +295,62 @@ def test_a_closed_milestone_of_a_parent_is_weak(way: Literal["link", "version"])
     else:
         issue = wants(more=(replace(closed, inherited_from="APP-9"),))
     assert outcome(ask(issue)) == "default main"
+
+
+@pytest.mark.parametrize(
+    ("kind", "weak"), [("parent", True), ("epic", True), ("release", True), ("clones", False), ("other", False)]
+)
+def test_a_closed_milestone_of_what_binds_is_a_hint(
+    kind: Literal["parent", "epic", "release", "clones", "other"],
+    weak: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    closed = IssueVersion(name="1.2", field="milestone", closed=True)
+    ranking = ask(wants(links=(IssueLink(kind=kind, key="APP-9", versions=(closed,)),)))
+    assert ("milestone 1.2 is closed: weak evidence" in ranking.notes) is weak
+    said = "version-convention +4: milestone 1.2: closed, a hint and no target"
+    assert (said in details(ranking, "release/1.2")) is weak
+
+
+def test_an_affected_version_of_a_parent_is_not_inherited() -> None:
+    affected = IssueVersion(name="1.2.0", field="versions", role="affected", inherited_from="APP-9")
+    assert outcome(ask(wants(more=(affected,)))) == "default main"
+
+
+def test_a_line_as_a_release_item() -> None:
+    link = IssueLink(kind="release", key="7.x")
+    assert answer(facts("main 6.x 7.x", issue=wants(links=(link,)))) == "linked-release 7.x"
+
+
+def test_a_pull_request_without_a_base_says_nothing() -> None:
+    assert ask(wants(links=(IssueLink(kind="pull-request", key="acme/app#9"),))).notes == ()
+
+
+def test_a_release_item_without_a_version_is_said() -> None:
+    link = IssueLink(kind="release", key="REL-7", versions=versions("Backlog", "fix"))
+    assert ask(wants(links=(link,))).notes == ("fixVersions 'Backlog' names no version",)
+
+
+@pytest.mark.parametrize("kind", ["blocks", "relates", "other"])
+def test_a_mention_is_said_where_it_names_a_version(kind: Literal["blocks", "relates", "other"]) -> None:
+    link = IssueLink(kind=kind, key="APP-2", repository="acme/other", versions=versions("1.2", "fix"))
+    assert ask(wants(links=(link,))).notes == (f"linked APP-2 ({kind}) names 1.2: no ground to act on",)
+    assert ask(wants(links=(replace(link, versions=()),))).notes == ()
+
+
+def test_notes_on_links_do_not_depend_on_their_order() -> None:
+    bases = [pull(f"gone/{n}", key=key) for key in ("acme/app#1", "acme/app#2") for n in range(3)]
+    parents = [parent("0.9.1", key=f"APP-{n}") for n in range(1, 6)]
+    expected = (
+        *(f"inherited fixVersions 0.9.1 of APP-{n}: {NOTHING} 0.9.1" for n in range(1, 6)),
+        *(f"pull request {p.key} targets {p.base_branch}, which is not listed" for p in bases),
+    )
+    assert ask(wants(links=(*bases, *parents))).notes == expected
+    assert ask(wants(links=(*reversed(parents), *reversed(bases)))).notes == expected
+
+
+def test_versions_are_spoken_of_in_their_order() -> None:
+    labels = tuple(f"0.{n}.1" for n in (3, 1, 10, 2, 4))
+    assert ask(wants(labels)).notes[1:] == tuple(f"fixVersions 0.{n}.1: {NOTHING} 0.{n}.1" for n in (1, 2, 3, 4, 10))
 
 
 def test_a_work_branch_that_a_pull_request_targets() -> None:
