@@ -9,7 +9,7 @@ from ranking.facts import Convention
 from ranking.lines import Lineage
 from ranking.rank import rank
 from ranking.versions import Version, read_branch
-from ranking.words import is_work_branch
+from ranking.words import is_family, is_work_branch
 from tests.ranking.facts_builder import answer, asks, facts, names, releases, tag, wants
 
 
@@ -65,6 +65,25 @@ def test_many_real_spellings(branches: str, label: str, branch: str, template: s
 def test_family_words_that_run_together() -> None:
     branches = "main releasebranch_8_2 releasebranch_8_3 releasebranch_8_4"
     assert asks(branches, "8.4.1") == "issue-version releasebranch_8_4"
+
+
+@pytest.mark.parametrize(
+    ("word", "family"),
+    [
+        ("stable", True),
+        ("nextmain", True),
+        ("releasestable", True),
+        ("releasenotes", False),
+        ("unstable", False),
+        # Shorter ones run together in any word.
+        ("stablerc", False),
+        ("rcstable", False),
+        ("branchdev", False),
+        ("devbranch", False),
+    ],
+)
+def test_family_words(word: str, family: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert is_family(word) is family
 
 
 def test_a_word_that_every_line_carries_tells_no_product_apart() -> None:

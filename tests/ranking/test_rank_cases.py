@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ranking.facts import (
     Backtest,
+    Branch,
     Convention,
     Facts,
     Failure,
@@ -23,6 +24,7 @@ from ranking.facts import (
 from ranking.rank import rank, read_asked, read_view
 from tests.ranking.facts_builder import (
     NOW,
+    OID,
     answer,
     asks,
     candidate,
@@ -705,6 +707,15 @@ def test_an_unusable_name_is_never_an_answer(name: str, why: str) -> None:
     )
 
 
+def test_unusable_names_are_told_together() -> None:
+    assert rank(facts(["main", "HEAD", "-x", "a..b", "c..d"])).notes == (
+        (
+            "never an answer (HEAD is no branch; git does not allow such a name; "
+            "it begins with a dash, which git would read as an option): 4: -x, HEAD, a..b, c..d"
+        ),
+    )
+
+
 @pytest.mark.parametrize("mark", INVISIBLE)
 def test_a_character_that_does_not_show_makes_a_name_unusable(mark: str) -> None:
     assert names(rank(facts(["main", f"release{mark}/1.9"], issue=wants("1.9.4")))) == ["main"]
@@ -744,6 +755,49 @@ def test_refs_begin_with_the_one_that_the_fetch_brings() -> None:
     without = replace(bundle, repository=replace(bundle.repository, remote=None))
     assert rank(without).candidates[0].refs == ("refs/heads/main",)
     assert rank(without).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("remote", "tip", "cached", "local", "refs"),
+    [
+        ("origin", OID, None, None, ["refs/remotes/origin/b"]),
+        ("origin", None, OID, OID, ["refs/remotes/origin/b", "refs/heads/b"]),
+        ("origin", None, None, OID, ["refs/heads/b"]),
+        ("origin", None, None, None, ["refs/remotes/origin/b"]),
+        (None, None, None, OID, ["refs/heads/b"]),
+        (None, None, None, None, ["refs/heads/b"]),
+    ],
+)
+def test_the_refs_that_hold_a_branch(
+    remote: str | None, tip: str | None, cached: str | None, local: str | None, refs: list[str]
+) -> None:
+    bundle = facts("b", complete=False)
+    bundle = replace(bundle, repository=replace(bundle.repository, remote=remote))
+    branch = Branch(name="b", tip=tip, cached_tip=cached, local_tip=local)
+    ranking = rank(replace(bundle, refs=replace(bundle.refs, branches=(branch,))))
+    assert list(ranking.candidates[0].refs) == refs
+
+
+@pytest.mark.parametrize(
+    ("cached", "local", "complete", "provenance", "there"),
+    [
+        (OID, None, True, "remote", False),
+        (None, OID, True, "remote", False),
+        (OID, None, False, "remote", True),
+        (OID, None, True, "local", True),
+        (None, None, True, "remote", True),  # a recorded list of names
+    ],
+)
+def test_which_branch_without_a_tip_is_gone(
+    cached: str | None,
+    local: str | None,
+    complete: bool,  # noqa: FBT001 - a column of the table
+    provenance: Literal["remote", "local"],
+    there: bool,  # noqa: FBT001 - likewise
+) -> None:
+    bundle = facts("main", complete=complete, provenance=provenance)
+    branches = (*bundle.refs.branches, Branch(name="1.0", cached_tip=cached, local_tip=local))
+    assert ("1.0" in names(rank(replace(bundle, refs=replace(bundle.refs, branches=branches))))) is there
 
 
 def test_at_most_max_candidates_are_listed() -> None:
@@ -857,6 +911,7 @@ def test_a_dead_development_branch_does_not_hide_a_living_one() -> None:
     ("branches", "default", "expected"),
     [
         ("main develop", "develop", "default develop"),
+        ("develop development", "development", "default development"),
         ("main staging", "staging", "default staging"),
         ("grove main", "grove", "default grove"),
         ("main trunk master", "trunk", "default trunk"),
@@ -866,6 +921,8 @@ def test_a_dead_development_branch_does_not_hide_a_living_one() -> None:
 )
 def test_the_servers_word_goes_before_names(branches: str, default: str, expected: str) -> None:
     assert answer(facts(branches, default=default)) == expected
+    dated = facts(branches, default=default, dates=dict.fromkeys(branches.split(), 1))
+    assert not any("development branch" in note for note in rank(dated).notes if default == "develop")
 
 
 @pytest.mark.parametrize(
@@ -920,6 +977,7 @@ def test_the_default_order() -> None:
 def test_a_configured_order(branches: str, order: tuple[str, ...] | Literal["seed"], expected: str) -> None:
     bundle = facts(branches, dates={"main": 2, "develop": 1}, settings=Settings(default_order=order))
     assert answer(bundle) == expected
+    assert not any("defaultOrder" in note for note in rank(bundle).notes)
 
 
 def test_a_configured_order_gives_the_places() -> None:
