@@ -33,7 +33,7 @@ class Listed:
     default: str | None
     development: str | None
     notes: tuple[str, ...]
-    sifted: tuple[str, ...] = ()
+    sifted: tuple[str, ...]
 
 
 def list_branches(facts: Facts, like: Listed | None = None) -> Listed:

@@ -61,7 +61,7 @@ class Repo:
     lineage: Lineage
     default: str | None
     listed: frozenset[str]
-    complete: bool = True
+    complete: bool
 
     def members(self, name: str) -> int:
         """How many lines stand under the template of a branch; 0 for one without a version."""

@@ -6,7 +6,7 @@ import pytest
 
 from ranking.lines import Lineage
 from ranking.rank import rank
-from ranking.versions import read_label
+from ranking.versions import Version, read_label
 from tests.ranking.facts_builder import asks, details, facts, tag, wants
 
 
@@ -52,6 +52,14 @@ def test_which_tags_are_releases_and_of_which_product() -> None:
     assert [r.words for r in found.releases()] == [("app",), (), ()]
     assert [r.name for r in found.releases(frozenset({"js"}))] == ["js-0.4"]
     assert [r.name for r in lineage("v1.0-b-2@ v1.0@").releases(frozenset({"b"}), (2,))] == ["v1.0-b-2"]
+
+
+@pytest.mark.parametrize("word", ["snapshot", "nightly", "development", "dev", "canary", "daily", "weekly"])
+def test_a_build_of_every_day_is_no_release(word: str) -> None:
+    assert (
+        lineage(f"{word}-1.2@ v1.1@ v1.3-next1@").newest(Version((1,)), (1,), frozenset(), ())
+        == (lineage("v1.3-next1@").releases()[0])
+    )
 
 
 @pytest.mark.parametrize(

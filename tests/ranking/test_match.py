@@ -360,5 +360,20 @@ def test_how_many_components_make_a_line(branches: str, tags: str, label: str, s
     assert line_size(wanted.version, repo, frozenset(), ()) == size
 
 
+# --- words that set a branch aside, and twins ---
+
+
+@pytest.mark.parametrize(
+    "word", ["alpha", "beta", "rc", "preview", "pre", "milestone", "staging", "integration", "next"]
+)
+def test_a_branch_set_aside_yields_to_the_line_itself(word: str) -> None:
+    assert asks(f"main release/8.0 release/8.0-stable-{word} release/8.1", "8.0.1") == "issue-version release/8.0"
+
+
+@pytest.mark.parametrize("word", ["-dev", "_devel", ".develop", "-development", "-DEV"])
+def test_every_spelling_of_a_development_twin(word: str) -> None:
+    assert asks(f"main v8.x v8.x{word}", "8.57.1", f"v8.57.0@v8.x,v8.x{word}") == f"issue-version v8.x{word}"
+
+
 def test_a_folder_of_work_carries_no_line_though_its_words_are_a_lines() -> None:
     assert asks("main staging/release", "1.2.4", "v1.2.3@staging/release v1.3.0@main") == "default main"

@@ -107,7 +107,7 @@ def test_a_bare_number_of_something_else(label: str) -> None:
     assert asks("main release/23 release/24 release/25", label) == "default main"
 
 
-@pytest.mark.parametrize("word", ["rc/", "beta/", "preview-", "pre/", "snapshot/", "alpha-"])
+@pytest.mark.parametrize("word", ["rc/", "beta/", "preview-", "pre/", "snapshot/", "alpha-", "milestone-"])
 def test_a_pre_release_word_before_the_number_does_not_cover_the_final(word: str) -> None:
     assert asks(f"main {word}1.2 {word}1.3", "1.2.0") == "default main"
 
@@ -482,6 +482,8 @@ def test_a_version_that_waits_with_no_development_branch_holds_the_other() -> No
         ("", "", "8.2", "8.1", "", "issue-version 8.2"),
         ("", "", "", "8.1", "", "issue-version 8.1"),
         ("", "", "", "version/8.1", "", "issue-version 8.1"),
+        ("", "", "", "Version-8.1", "", "issue-version 8.1"),
+        ("", "", "", "V8.1", "", "issue-version 8.1"),
         ("", "", "", "8.1-legacy", "", "default main"),
         ("", "", "", "backport-8.1", "", "default main"),
         ("", "", "", "python8.1", "", "default main"),
@@ -497,7 +499,20 @@ def test_roles(fix: str, target: str, milestone: str, label: str, affected: str,
     assert answer(facts("main 8.1 8.2", issue=issue)) == expected
 
 
-@pytest.mark.parametrize(("label", "expected"), [("8.x", "issue-version 8.x"), ("release-8", "default main")])
+@pytest.mark.parametrize("field", ["versions", "Affected Versions", "affectsVersion", "Affects Version/s"])
+def test_a_field_of_affected_versions_is_a_hint(field: str) -> None:
+    ranking = rank(facts("main 8.1 8.2", issue=wants(more=(IssueVersion(name="8.1", field=field),))))
+    assert details(ranking, "8.1")[0] == f"version-convention +4: {field} 8.1: affected, a hint and no target"
+
+
+def test_the_field_of_labels_holds_labels() -> None:
+    version = IssueVersion(name="python 8.1", field="Labels")
+    assert answer(facts("main 8.1 8.2", issue=wants(more=(version,)))) == "default main"
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"), [("8.x", "issue-version 8.x"), ("8.X", "issue-version 8.x"), ("release-8", "default main")]
+)
 def test_a_label_is_a_version_only_with_two_numbers_or_as_a_line(label: str, expected: str) -> None:
     assert answer(facts("main 7.x 8.x", issue=wants(label=label))) == expected
 
@@ -905,6 +920,7 @@ def test_a_development_branch_is_named_exactly(name: str) -> None:
 def test_a_dead_development_branch_does_not_hide_a_living_one() -> None:
     ages = {"main": 5, "development": 400, "dev": 1}
     assert answer(facts("main development dev", dates=ages)) == "default dev"
+    assert answer(facts("main development dev", dates=ages | {"development": 1})) == "default development"
 
 
 @pytest.mark.parametrize(
@@ -990,6 +1006,12 @@ def test_a_configured_order_gives_the_places() -> None:
         "version-convention +2: one of 2 named under release/{major}.{minor}"
     ]
     assert details(ranking, "main")[:-2] == ["repo-default +20: the server's default branch"]
+
+
+def test_the_order_of_the_seed() -> None:
+    ranking = rank(facts("master main develop2 release/1.0", settings=Settings(default_order="seed")))
+    places = {n: d.split("number ")[1][0] for n in names(ranking) for d in details(ranking, n) if "number" in d}
+    assert sorted(places, key=places.__getitem__) == ["develop2", "release/1.0", "main", "master"]
 
 
 def test_missing_entries_of_an_order() -> None:

@@ -104,6 +104,12 @@ def test_an_inherited_version_weighs_less_from_further_up(depth: int, points: in
     )
 
 
+def test_a_version_that_the_tracker_passes_on_is_a_parents() -> None:
+    assert details(ask(wants(inherited="1.2.3")), "release/1.2")[0] == (
+        "linked-release +90: inherited fixVersions 1.2.3 of APP-9: covered by this branch's 1.2"
+    )
+
+
 def test_an_ancestor_behind_the_nearest_does_not_count() -> None:
     links = (parent("1.1.0"), parent("1.2.0", key="E-1", depth=2), parent("1.2.0", key="E-2", depth=3))
     ranking = ask(wants(links=links))

@@ -18,8 +18,9 @@ ORDERED = (
     ("0.0.1",),
     ("0.9",),
     ("0.10",),
-    ("1.0-dev1", "1.0.dev1", "1.0-nightly1", "1.0-canary1"),
+    ("1.0-dev1", "1.0.dev1", "1.0-nightly1", "1.0-canary1", "1.0-development1"),
     ("1.0-dev2", "1.0_dev_2"),
+    ("1.0-next1",),
     ("1.0-a1", "1.0a1", "1.0-alpha1", "1.0.alpha.1"),
     ("1.0-alpha2", "1.0.0-alpha.2"),
     ("1.0-alpha10",),
@@ -57,6 +58,7 @@ ORDERED = (
     ("2",),
     ("2.0.1",),
     ("2.305.10",),
+    ("2.x",),
     ("3.9",),
     ("3.10",),
     ("3.11",),
@@ -367,6 +369,9 @@ def test_read_branch(name: str, before: str, numbers: tuple[int, ...], after: st
         ("release/beta-2.3", -4, ()),
         ("beta/2.3-rc1", -1, (1,)),
         ("2.0-dev", 0, ()),
+        ("2.0-next", 0, ()),
+        ("2.0-development", 0, ()),
+        ("2.0-release", 0, ()),
         ("1.2-login-rc1", 0, ()),
     ],
 )
@@ -398,6 +403,8 @@ def test_a_branch_without_a_version(name: str) -> None:
         ("1.0.0+build.77", Version((1, 0, 0)), ("build",), ()),
         ("REL_15_4", Version((15, 4)), ("rel",), ()),
         ("jdk-17.0.2+8", Version((17, 0, 2)), ("jdk",), ()),
+        ("1.0-1234567", Version((1, 0)), (), (1_234_567,)),
+        ("1.0-12345678", Version((1, 0)), (), ()),
         ("v25.10.1-stable", Version((25, 10, 1)), ("stable",), ()),
         ("release-1.2.3-rc.1", Version((1, 2, 3), ripeness=-1, build=(1,)), ("release",), ()),
     ],
@@ -485,7 +492,7 @@ def test_a_label_that_ends_in_its_separator_is_the_number() -> None:
     assert read(read_label("201601-")) == Version((201601,))
 
 
-@pytest.mark.parametrize("label", [">=1.2", "<1.3", "!=1.2", "before 1.2", "not 1.2", "1.2 or newer", "1.2 and later"])
+@pytest.mark.parametrize("label", [">=1.2", "<1.3", "!=1.2", "before 1.2", "not 1.2", "1.2 or newer", "BEFORE 1.2"])
 def test_a_range_is_no_version(label: str) -> None:
     assert read_label(label) is None
 
@@ -496,6 +503,9 @@ def test_a_range_is_no_version(label: str) -> None:
         "17, 18",
         "17/18",
         "17 and 18",
+        "17 AND 18",
+        "1.2 - v1.3",
+        "1.2-V1.3",
         "1_2, 1_3",
         "1.2-1.3",
         "1.2|1.3",
