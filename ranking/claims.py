@@ -41,8 +41,8 @@ class _Book:
     def add(self, branch: str, kind: EvidenceKind, points: int, reason: str) -> None:
         self.claims.append(Claim(branch, kind, points, reason))
 
-    def decided(self) -> list[str]:
-        return sorted({c.branch for c in self.claims if c.kind in DECISIVE})
+    def decided(self) -> set[str]:
+        return {c.branch for c in self.claims if c.kind in DECISIVE}
 
     def placed(self) -> list[str]:
         """Where the issue's own versions go: the branches that take them, or wait for theirs to be cut."""
@@ -168,7 +168,7 @@ def _say_conflict(book: _Book, inherited: Iterable[Target], repo: Repo) -> None:
     own = book.decided()
     for target in inherited:
         winners = match(target.reading, repo).winners
-        if winners and own and not set(own) & winners.keys():
+        if winners and own and not own & winners.keys():
             book.notes.append(
                 f"inherited {target} points to {', '.join(winners)}; the issue's own version goes before it"
             )

@@ -73,7 +73,7 @@ class Lineage:
         size = max(len(version.numbers), len(line) + 1)
         plain = [r for r in inside if len(r.version.numbers) <= size or r.version.prerelease]
         newest = max((r.version for r in plain or inside), key=lambda v: v.key, default=None)
-        return _as_one([r for r in plain or inside if r.version == newest])
+        return _as_one([r for r in inside if r.version == newest])
 
 
 def _names(branch: str, version: Version) -> bool:
@@ -85,7 +85,7 @@ def _names(branch: str, version: Version) -> bool:
 def _as_one(releases: list[ReleaseTag]) -> ReleaseTag | None:
     """Tags of one version as one, sitting wherever any of them sits."""
     known = [r.branches for r in releases if r.branches is not None]
-    if not releases or not known:
+    if not known:
         return releases[-1] if releases else None
     first = next(r for r in releases if r.branches is not None)
     return replace(first, branches=tuple(sorted(set().union(*known))))

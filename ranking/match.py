@@ -152,9 +152,7 @@ def line_size(version: Version, repo: Repo, product: frozenset[str], tail: tuple
     finer = [
         line.reading.components
         for line in repo.conventions.lines.values()
-        if line.product == product
-        and line.reading.components > named
-        and line.reading.version.numbers[:named] == version.numbers[:named]
+        if line.product == product and line.reading.version.numbers[:named] == version.numbers[:named]
     ]
     return max(1, min(max(finer, default=named), usual - 1, len(version.numbers)))
 
@@ -191,7 +189,7 @@ def _unlost(case: _Case, covers: list[Line]) -> list[Line]:
         if line.name in case.carriers
         or (
             line.reading.components >= case.size
-            and (bool(case.carriers) or case.repo.members(line.name) * _FAR_COMMONER > most)
+            and (case.carriers or case.repo.members(line.name) * _FAR_COMMONER > most)
         )
     ]
 

@@ -76,6 +76,7 @@ def test_names_are_counted_in_the_order_of_their_bytes_and_escaped() -> None:
     ("one", "other"),
     [
         (branch("b", None, None, A), branch("b", A, None, A)),
+        (branch("b", A), branch("b", B)),
         (branch("b", A, None, B), branch("b", A, C, B)),
         (branch("b", A, B, None), branch("b", A, B, C)),
         (branch("b", A), altered(branch("b", A), committed_at=NOW)),

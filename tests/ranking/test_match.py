@@ -45,6 +45,13 @@ LINES = "main 6.x 7.x 8.0.x 8.1.x 8.2.x stable/owl"
         (LINES, "8.0.2", "v8.0.1@stable/owl", "8.0.x", "covered by this branch's 8.0.x"),
         # A line lost its branch: a lone name is trusted unless another template is far commoner.
         ("main release-1.1 release-1.2 v1.0", "1.0.2", "v1.0.1@", "v1.0", "covered by this branch's 1.0"),
+        (
+            "main release-1.1 release-1.2 release-1.3 v1.0 stable/owl",
+            "1.0.2",
+            "v1.0.1@stable/owl",
+            "v1.0",
+            "covered by this branch's 1.0",
+        ),
         # A coarse lone name is trusted with the line's newest release on it, or with the newest that it covers.
         (
             "main 1.x 1.6 2.1 2.2",
@@ -91,6 +98,28 @@ LINES = "main 6.x 7.x 8.0.x 8.1.x 8.2.x stable/owl"
             "v1.2.2@stable/owl,release/1.3",
             "release/1.3",
             "it carries v1.2.2, the newest release of the line of 1.2.3",
+        ),
+        (
+            "main release/1.3 release/1.4 v1.9",
+            "1.2.3",
+            "v1.2.2@release/1.3,v1.9",
+            "release/1.3",
+            "it carries v1.2.2, the newest release of the line of 1.2.3",
+        ),
+        # A line of versions of two numbers has one, and so it is with a tail.
+        (
+            "main stable/owl",
+            "1.2",
+            "v1.0@main v1.1@stable/owl",
+            "stable/owl",
+            "it carries v1.1, the newest release of the line of 1.2",
+        ),
+        (
+            "main stable/owl",
+            "4.9-HBase-1.2",
+            "v4.8-HBase-1.2@stable/owl",
+            "stable/owl",
+            "it carries v4.8-HBase-1.2, the newest release of the line of 4.9",
         ),
         (
             "main branch-3.3 branch-3.4",
@@ -255,9 +284,9 @@ def test_the_branch_and_the_rule_that_gave_it(branches: str, label: str, tags: s
             "no branch and no release tag here belongs to the line of 26.1.0",
         ),
         (
-            "main gold-2025.1 gold-2025.2",
+            "main stable/gold-2025.1 stable/gold-2025.2",
             "26.1.0",
-            "v26.0.0@gold-2025.1 v27.0.0@main",
+            "v26.0.0@stable/gold-2025.1 v27.0.0@main",
             "no branch and no release tag here belongs to the line of 26.1.0",
         ),
         # A release beyond the newest branch: an older version is not "not cut yet".
@@ -279,6 +308,32 @@ def test_nothing_is_said_to_be_missing_from_a_list_that_is_not_complete() -> Non
     assert details(ranking, "4.1.0")[0].startswith("version-convention +6: fixVersions 4.1.1: ")
 
 
+@pytest.mark.parametrize(
+    ("label", "tags", "waits"),
+    [
+        ("1.0.0", "", True),  # nothing here has a version
+        ("2.0.0", "v1.0.0@main", True),  # newer than all
+        ("1.0.1", "v1.0.0@main", True),  # made on the trunk so far
+        ("1.0.1", "v1.0.0@", False),  # lost
+        ("1.0.1", "v1.0.0@gold", False),  # on no line
+        ("1.0.1", "v1.0.0", False),  # nobody looked
+        ("0.9.0", "v1.0.0@main", False),  # of no line
+        ("big widget 17", "", False),  # a number of something else
+    ],
+)
+def test_when_the_development_branch_takes_it_for_now(label: str, tags: str, waits: bool) -> None:  # noqa: FBT001 - a column of the table
+    said = details(rank(facts("main gold", tags=tags, issue=wants(label))), "main")
+    assert any(d.startswith(f"version-convention +15: fixVersions {label}: ") for d in said) is waits
+
+
+def test_all_that_carry_the_release_alike_are_told_in_their_order() -> None:
+    owls = [f"stable/owl{c}" for c in "fdbace"]
+    bundle = facts(["main", *owls], tags=f"v1.0.0@{','.join(owls)}", issue=wants("1.0.1"))
+    assert rank(bundle).notes == (f"fixVersions 1.0.1: 6 branches take it alike: {', '.join(sorted(owls))}",)
+    tags = "v1.2.2@release/1.3,v1.9,stable/owl"
+    assert asks("main release/1.3 v1.9 stable/owl", "1.2.3", tags) == "tied release/1.3 v1.9"
+
+
 ONE_VERSION = "a branch for one version of the line does not take"
 ALONE = "but the name stands alone and carries no release of the line"
 
@@ -291,6 +346,7 @@ ALONE = "but the name stands alone and carries no release of the line"
         ("main 1.2.0 1.3.0", "1.2.0", "v1.2.0@main", {"1.2.0": "+6: named for 1.2.0, which is released already"}),
         ("main 1.2.0 1.2.x", "1.2.0", "v1.2.0@1.2.0", {"1.2.0": "+12: named for 1.2.0, which is released already"}),
         ("main stable21 stable22", "22.0.1", "v1.5.0@stable22", {}),
+        ("main 1.0", "1.2", "v1.0@1.0 v1.1@main", {"1.0": f"+6: named for 1.0; {ONE_VERSION} 1.2"}),
         ("main 3.1.0", "3.1.2", "v3.1.1", {"3.1.0": f"+6: named for 3.1.0; {ONE_VERSION} 3.1.2"}),
         ("main 3.1.0", "3.1.2", "v3.1.1@", {"3.1.0": f"+6: named for 3.1.0; {ONE_VERSION} 3.1.2"}),
         ("main 3.1.0 gold", "3.1.2", "v3.1.1@gold", {"3.1.0": f"+6: named for 3.1.0; {ONE_VERSION} 3.1.2"}),
@@ -334,6 +390,7 @@ OLD_AND_NEW = releases("main", " ".join(f"1.{n}" for n in range(30))) + releases
         ("main", "", "8", 1),
         ("main", "", "7.17.x", 2),
         ("main", "", "7.x", 1),
+        ("main v1 v2", "v1.0.0@v1", "1.0.x", 2),
         ("main 7.1.1 7.1.2", "v7.1.1@7.1.1", "7.1.x", 2),
         ("main release/1.0 release/1.1", "v1.0.0@release/1.0", "1.0.1", 2),
         ("main v1 v2", "v1.0.0@v1", "1.0.1", 1),
@@ -350,6 +407,7 @@ OLD_AND_NEW = releases("main", " ".join(f"1.{n}" for n in range(30))) + releases
         # Finer lines inside the same coarser one, of the same product.
         ("main stable8 stable9 stable8.1", "v8.0.0@main v9.0.0@main", "8.1.2", 2),
         ("main stable8 stable9 stable8.1", "v8.0.0@main v9.0.0@main", "9.1.2", 1),
+        ("main stable8 stable9 stable8.1 stable8.1.2", "v8.0.0.0@main v9.0.0.0@main", "8.1.2.1", 3),
         ("main stable8 stable9 js-8.1", "v8.0.0@main v9.0.0@main js-8.1.0@js-8.1", "8.1.2", 1),
     ],
 )
