@@ -117,9 +117,9 @@ def _closed(version: IssueVersion) -> bool:
     return role_of(version) == "milestone" and bool(version.closed)
 
 
-def _base_order(link: IssueLink) -> tuple[str, str, str, str]:
-    """All that a note or a claim says of a pull request, so that their order is not the issue's."""
-    return link.key, link.base_branch or "", link.repository or "", link.state or ""
+def _base_order(link: IssueLink) -> tuple[str, str]:
+    """All that a note says of a pull request, so that the order of the notes is not the issue's."""
+    return link.key, link.base_branch or ""
 
 
 def _read(versions: Iterable[IssueVersion], notes: list[str]) -> list[Target]:

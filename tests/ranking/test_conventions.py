@@ -75,6 +75,7 @@ def test_family_words_that_run_together() -> None:
         ("releasestable", True),
         ("releasenotes", False),
         ("unstable", False),
+        ("goldstable", False),
         # Shorter ones run together in any word.
         ("stablerc", False),
         ("rcstable", False),

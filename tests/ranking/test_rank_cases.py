@@ -1065,14 +1065,14 @@ MEMORY = "the memory says 1.2, chosen on 2026-11-29; the issue's evidence says "
     ("issue", "said"),
     [
         (wants("1.0.3"), [f"{MEMORY}1.0"]),
-        (wants(("1.0.3", "1.1.0")), [f"{MEMORY}1.0, 1.1"]),
+        (wants(("1.5.3", "1.4.0", "1.3.0", "1.0.3", "1.1.0")), [f"{MEMORY}1.0, 1.1, 1.3, 1.4, 1.5"]),
         (wants(("1.0.3", "1.2.0")), []),
         (wants(affected="1.0.3"), []),
         (None, []),
     ],
 )
 def test_a_memory_against_the_evidence_is_said(issue: Issue | None, said: list[str]) -> None:
-    bundle = facts("main 1.0 1.1 1.2", issue=issue, recent=(chose("1.0", 3), chose("1.2", 1)))
+    bundle = facts("main 1.0 1.1 1.2 1.3 1.4 1.5", issue=issue, recent=(chose("1.0", 3), chose("1.2", 1)))
     assert [note for note in rank(bundle).notes if "memory" in note] == said
 
 
@@ -1136,6 +1136,12 @@ def test_a_backtest_that_asked_nothing_is_not_spoken_of() -> None:
 
 
 # --- the whole record ---
+
+
+def test_only_names_under_the_convention_have_its_points() -> None:
+    ranking = rank(facts("main 1.0 1.1 v1.2"))
+    assert "version-convention +2: one of 2 named under {major}.{minor}" in details(ranking, "1.1")
+    assert not any("named under" in d for d in details(ranking, "v1.2"))
 
 
 def test_a_whole_ranking() -> None:

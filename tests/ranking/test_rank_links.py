@@ -35,6 +35,7 @@ def ask(issue: Issue) -> Ranking:
         (parent("1.2.3", depth=2), "linked-release release/1.2"),
         (parent("1.3.0"), "default main"),
         (parent("Backlog"), "default main"),
+        (parent("Backlog", kind="epic"), "default main"),
         (IssueLink(kind="release", key="1.2.4"), "linked-release release/1.2"),
         (IssueLink(kind="release", key="REL-7", versions=versions("1.2", "fix")), "linked-release release/1.2"),
         (IssueLink(kind="release", key="REL-1"), "default main"),
@@ -322,9 +323,16 @@ def test_an_affected_version_of_a_parent_is_not_inherited() -> None:
     assert outcome(ask(wants(more=(affected,)))) == "default main"
 
 
-def test_a_line_as_a_release_item() -> None:
-    link = IssueLink(kind="release", key="7.x")
-    assert answer(facts("main 6.x 7.x", issue=wants(links=(link,)))) == "linked-release 7.x"
+def test_a_release_item_is_named_for_a_version_or_a_line_and_not_a_bare_number() -> None:
+    def ask_for(key: str, branches: str) -> str:
+        return answer(facts(branches, issue=wants(links=(IssueLink(kind="release", key=key),))))
+
+    assert ask_for("7.x", "main 6.x 7.x") == "linked-release 7.x"
+    assert ask_for("7", "main 6 7") == "default main"
+
+
+def test_an_inherited_label_without_a_version_is_said() -> None:
+    assert ask(wants(inherited="Backlog")).notes == ("fixVersions 'Backlog' names no version",)
 
 
 def test_a_pull_request_without_a_base_says_nothing() -> None:

@@ -447,6 +447,7 @@ def test_read_tag(name: str, version: Version, words: tuple[str, ...], tail: tup
         ("Sprint 4.2", Version((4, 2))),
         ("week 7.x", Version((7,), wildcard=True)),
         ("C# 17", Version((17,))),
+        ("8 C#", Version((8,))),
         ("ESX17", Version((17,))),
         ("OCP-17 final", Version((17,))),
     ],
@@ -483,9 +484,10 @@ def test_a_label_without_one_version(label: str) -> None:
 
 
 def test_words_and_numbers_of_a_build_tell_no_product_apart() -> None:
-    reading = read_label("1.0+local.7")
-    assert reading is not None
-    assert (reading.words, reading.tail) == ((), ())
+    for label in ("1.0+local.7", "1.0-3"):
+        reading = read_label(label)
+        assert reading is not None
+        assert (reading.words, reading.tail) == ((), ())
 
 
 def test_a_label_that_ends_in_its_separator_is_the_number() -> None:
