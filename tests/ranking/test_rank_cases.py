@@ -874,7 +874,7 @@ def test_what_stands_in_no_order_comes_after_what_does() -> None:
 
 
 def test_a_view_is_read_for_the_versions_that_the_issue_asks_for() -> None:
-    bundle = facts("main widget-1.2", issue=wants("widget 1.2.3"))
+    bundle = facts("main widget-1.2", issue=wants("widget 1.2.3", links=(pull("main"),)))
     view = read_asked(bundle)
     assert set(view.repo.conventions.lines) == {"widget-1.2"}
     assert set(read_view(bundle).repo.conventions.lines) == set()
