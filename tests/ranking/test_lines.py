@@ -6,7 +6,7 @@ import pytest
 
 from ranking.lines import Lineage
 from ranking.rank import rank
-from ranking.versions import Version, read_label
+from ranking.versions import read_label
 from tests.ranking.facts_builder import asks, details, facts, tag, wants
 
 
@@ -56,10 +56,11 @@ def test_which_tags_are_releases_and_of_which_product() -> None:
 
 @pytest.mark.parametrize("word", ["snapshot", "nightly", "development", "dev", "canary", "daily", "weekly"])
 def test_a_build_of_every_day_is_no_release(word: str) -> None:
-    assert (
-        lineage(f"{word}-1.2@ v1.1@ v1.3-next1@").newest(Version((1,)), (1,), frozenset(), ())
-        == (lineage("v1.3-next1@").releases()[0])
-    )
+    assert lineage(f"{word}-1.4@ v1.4-login-{word}@").majors == set()
+
+
+def test_a_step_towards_a_release_counts() -> None:
+    assert [r.name for r in lineage("v1.3-next1@ v1.3-rc1@").releases()] == ["v1.3-next1", "v1.3-rc1"]
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,12 @@ from ranking.facts import (
     IssueField,
     IssueLink,
     IssueVersion,
+    Role,
     Settings,
     Tag,
 )
 from ranking.rank import rank, read_asked, read_view
+from ranking.targets import role_of
 from tests.ranking.facts_builder import (
     NOW,
     OID,
@@ -497,6 +499,21 @@ def test_a_version_that_waits_with_no_development_branch_holds_the_other() -> No
 def test_roles(fix: str, target: str, milestone: str, label: str, affected: str, expected: str) -> None:
     issue = wants(fix or (), target=target or (), milestone=milestone or (), label=label or (), affected=affected or ())
     assert answer(facts("main 8.1 8.2", issue=issue)) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "role"),
+    [
+        ("fixVersions", "fix"),
+        ("Fix Version", "fix"),
+        ("Affects Version/s", "affected"),
+        ("milestone", "milestone"),
+        ("Labels", "label"),
+        ("Target Release", "target"),
+    ],
+)
+def test_a_field_gives_a_role_by_its_name(field: str, role: Role) -> None:
+    assert role_of(IssueVersion(name="8.1", field=field)) == role
 
 
 @pytest.mark.parametrize("field", ["versions", "Affected Versions", "affectsVersion", "Affects Version/s"])
