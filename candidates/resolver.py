@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
@@ -58,7 +57,11 @@ def resolve(
     `view`: what `read_view` makes of these facts, where that is at hand.
     """
     view = view or read_view(facts)
-    found = {rule: look(facts, ranking, view) for rule, look in _RULES.items()}
+    found: dict[Rule, _Found] = {
+        "remembered": _remembered(facts, ranking, view),
+        "derived": _derived(facts, ranking),
+        "default": _default(facts, view),
+    }
     if memory_fault is not None and not facts.recent:
         found["remembered"] = _Found(None, f"what is remembered is not known: {memory_fault}")
     if evidence_off:
@@ -88,7 +91,7 @@ def resolve(
     trail = []
     for rule in order:
         reason = found[rule].reason
-        if winner is not None and rule != winner and found[rule].branch:
+        if rule != winner and found[rule].branch:
             reason = f"not needed, {winner} came first: {reason}"
         trail.append(TrailEntry(rule=rule, fired=rule == winner, reason=shown(reason)))
     branch = found[winner].branch if winner is not None else None
@@ -113,7 +116,7 @@ def base_of(branch: Branch, facts: Facts, serving: Serving = "any") -> Base | No
 def derived_branch(facts: Facts, ranking: Ranking) -> str | None:
     """What the issue's evidence gives by itself, whatever is remembered; None where nothing, or more than one."""
     asked = "derived" in facts.settings.resolve_order
-    return _derived(facts, ranking, read_view(facts)).branch if asked else None
+    return _derived(facts, ranking).branch if asked else None
 
 
 def exact_branches(facts: Facts, ranking: Ranking, view: View) -> list[str]:
@@ -145,8 +148,7 @@ def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
     return _Found(newest.branch, said)
 
 
-def _derived(facts: Facts, ranking: Ranking, view: View) -> _Found:
-    del view
+def _derived(facts: Facts, ranking: Ranking) -> _Found:
     if facts.issue is None:
         return _Found(None, "no issue was given")
     if not ranking.candidates:
@@ -161,8 +163,7 @@ def _derived(facts: Facts, ranking: Ranking, view: View) -> _Found:
     return _Found(top.branch, reason)
 
 
-def _default(facts: Facts, ranking: Ranking, view: View) -> _Found:
-    del ranking
+def _default(facts: Facts, view: View) -> _Found:
     if not view.order:
         ordered = facts.settings.default_order is not None
         return _Found(None, "no branch answers to defaultOrder" if ordered else "no branch could be a default")
@@ -179,10 +180,3 @@ def decisive_reason(candidate: Candidate) -> str | None:
     """The text of the strongest evidence that may be acted on, None where there is none."""
     decisive = [e.detail for e in candidate.evidence if e.kind in DECISIVE]
     return decisive[0] if decisive else None
-
-
-_RULES: dict[Rule, Callable[[Facts, Ranking, View], _Found]] = {
-    "remembered": _remembered,
-    "derived": _derived,
-    "default": _default,
-}

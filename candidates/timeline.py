@@ -229,9 +229,9 @@ def _wanted(facts: Facts, view: View) -> tuple[dict[str | None, tuple[str, ...]]
     for target in targets.own or targets.inherited:
         placed = match(target.reading, view.repo)
         takers: list[str | None] = list(placed.winners)
-        if placed.outcome in ("trunk", "not-cut") and view.listed.development is not None:
+        if placed.waits and view.listed.development is not None:
             takers.append(view.listed.development)
-        if placed.outcome == "lost":
+        if placed.lost:
             takers.append(None)
         for name in takers:
             found[name].append(shown(target.label))

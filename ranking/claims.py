@@ -70,7 +70,7 @@ def _own(book: _Book, facts: Facts, listed: Listed, targets: Sequence[Target], r
     if _on_several_lines(placed, listed):
         placed = _by_policy(book, facts.settings.multiple_versions, placed, listed)
     taken = any(each.found.winners for each in placed)
-    unsure = taken and listed.development is None and any(each.waiting for each in placed)
+    unsure = taken and listed.development is None and any(each.found.waits for each in placed)
     if unsure:
         book.notes.append("one of the issue's versions waits for its branch, and the development branch is not known")
     for each in placed:
@@ -85,26 +85,18 @@ class _Placed(Struct, frozen=True):
     found: Match
 
     @property
-    def waiting(self) -> bool:
-        """Whether its branch is not cut, so that the development branch takes it."""
-        return self.found.outcome in ("not-cut", "trunk")
-
-    @property
     def has_place(self) -> bool:
         """Whether some branch takes it, now or until its own is cut."""
-        return self.waiting or bool(self.found.winners)
+        return self.found.waits or bool(self.found.winners)
 
     def branches(self, listed: Listed) -> set[str]:
         """Where it would go."""
-        waits = {listed.development} if self.waiting and listed.development is not None else set()
+        waits = {listed.development} if self.found.waits and listed.development is not None else set()
         return {*self.found.winners, *waits}
 
 
 def _already_released(target: Target, repo: Repo) -> str | None:
-    wanted = target.reading.version
-    if wanted.wildcard:
-        return None
-    made = next((r for r in repo.lineage.releases() if r.version.key == wanted.key), None)
+    made = next((r for r in repo.lineage.releases() if r.version == target.reading.version), None)
     return f"{target}: {made.name} has been made already" if made else None
 
 
@@ -121,10 +113,11 @@ def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) 
         return placed
     pick = min if policy == "lowest" else max
     chosen = pick(placed, key=lambda each: each.target.reading.version.key)
+    taken = shown(chosen.target.label)
     if policy == "development" and listed.development is not None:
+        taken = listed.development
         reason = "of several versions the development branch is taken first (multipleVersions: development)"
-        chosen = _Placed(chosen.target, Match("taken", winners={listed.development: reason}))
-    taken = listed.development if policy == "development" and listed.development else shown(chosen.target.label)
+        chosen = _Placed(chosen.target, Match({taken: reason}))
     book.notes.append(f"several versions on several lines: multipleVersions {policy} takes {taken}")
     return [chosen]
 
@@ -134,7 +127,7 @@ def _claim_own(book: _Book, placed: _Placed, listed: Listed, *, others_taken: bo
     for branch, reason in found.winners.items():
         kind: EvidenceKind = "version-convention" if unsure else "issue-version"
         book.add(branch, kind, weights.ISSUE_VERSION, f"{target}: {reason}")
-    if placed.waiting and listed.development is not None:
+    if found.waits and listed.development is not None:
         # Beside a version that has its branch, one that has none yet is as good a claim: they tie.
         points = weights.ALSO_WANTED if others_taken else weights.NOT_CUT_YET
         book.waits.add(listed.development)
@@ -144,16 +137,15 @@ def _claim_own(book: _Book, placed: _Placed, listed: Listed, *, others_taken: bo
         book.add(branch, "version-convention", points, f"{target}: {reason}")
     if not found.winners:
         book.notes.append(f"{target}: {found.why}")
-    elif found.outcome == "tied":
+    elif len(found.winners) > 1:
         book.notes.append(f"{target}: {len(found.winners)} branches take it alike: {few(found.winners)}")
 
 
-def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Repo) -> None:
-    """Versions of a parent or an epic: the nearest that names any; one further up counts less."""
-    ordered = list(targets)
-    nearest = min((t.depth for t in ordered), default=0)
-    for target in ordered:
+def _inherited(book: _Book, listed: Listed, targets: Sequence[Target], repo: Repo) -> None:
+    """Versions of a parent or an epic, the nearest first: the nearest that names any; one further up counts less."""
+    for target in targets:
         found = match(target.reading, repo)
+        nearest = targets[0].depth
         if target.depth > nearest:
             book.notes.append(f"{target} is further up than {nearest} and does not count")
             continue
@@ -162,7 +154,7 @@ def _inherited(book: _Book, listed: Listed, targets: Iterable[Target], repo: Rep
             book.add(branch, "linked-release", points, f"inherited {target}: {reason}")
         if not found.winners:
             book.notes.append(f"inherited {target}: {found.why}")
-            if found.outcome in ("not-cut", "trunk") and listed.development is not None:
+            if found.waits and listed.development is not None:
                 book.add(
                     listed.development,
                     "version-convention",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace as altered
@@ -75,7 +75,7 @@ def name_under(template: str, version: Version) -> str | None:
 
 def neutral_words(repository: str, tags: Iterable[str]) -> frozenset[str]:
     """Words that tell no product apart here: the repository's and its owner's, and the commonest tag prefix."""
-    own = {w for w in _SPLIT.split(repository.lower()) if w}
+    own = set(_SPLIT.split(repository.lower()))
     own |= {re.sub("[^a-z]", "", part) for part in repository.lower().split("/")}
     prefixes = Counter(r.words for r in map(read_tag, tags) if r is not None)
     commonest = max(prefixes, key=lambda words: (prefixes[words], words), default=())
@@ -88,7 +88,7 @@ def infer_conventions(
     default: str | None,
     neutral: frozenset[str],
     lineage: Lineage,
-    work_prefixes: Iterable[str] | None = None,
+    work_prefixes: Sequence[str] | None = None,
     admitted: frozenset[str] = frozenset(),
     named: frozenset[str] = frozenset(),
 ) -> Conventions:
@@ -127,7 +127,7 @@ def infer_conventions(
             topics.append(name)
     members = {t: len(under[t]) for t in {line.template for line in lines.values()}}
     dominant = max((t for t in members if members[t] > 1), key=lambda t: (members[t], -len(t), t), default=None)
-    return Conventions(lines, members, dominant, neutral, frozenset(work), tuple(sorted(topics)))
+    return Conventions(lines, members, dominant, neutral, frozenset(work), tuple(topics))
 
 
 def _product(reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]) -> frozenset[str]:

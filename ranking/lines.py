@@ -49,10 +49,14 @@ class Lineage:
         self.tails = frozenset(tail for _, tail in by_product)
         self.majors = frozenset(r.version.numbers[0] for group in by_product.values() for r in group)
         self.pairs = frozenset(r.version.numbers[:2] for group in by_product.values() for r in group)
-        alone = [r for group in by_product.values() for r in group if r.branches and len(r.branches) == 1]
-        self.sole_carriers = frozenset(r.branches[0] for r in alone if r.branches and _names(r.branches[0], r.version))
+        self.sole_carriers = frozenset(
+            r.branches[0]
+            for group in by_product.values()
+            for r in group
+            if r.branches and len(r.branches) == 1 and _names(r.branches[0], r.version)
+        )
         # Initials that two modules share abbreviate neither.
-        self.abbreviations = {short: min(long) for short, long in abbreviated.items() if len(long) == 1}
+        self.abbreviations = {short: long for short, [long, *others] in abbreviated.items() if not others}
 
     def releases(self, product: frozenset[str] = frozenset(), tail: tuple[int, ...] = ()) -> list[ReleaseTag]:
         """The release tags of one product, oldest version first."""
@@ -75,7 +79,7 @@ class Lineage:
         size = max(len(version.numbers), len(line) + 1)
         plain = [r for r in inside if len(r.version.numbers) <= size or r.version.prerelease]
         newest = max((r.version for r in plain or inside), key=lambda v: v.key, default=None)
-        return _as_one([r for r in plain or inside if r.version == newest])
+        return _as_one([r for r in inside if r.version == newest])
 
 
 def _names(branch: str, version: Version) -> bool:
@@ -87,7 +91,7 @@ def _names(branch: str, version: Version) -> bool:
 def _as_one(releases: list[ReleaseTag]) -> ReleaseTag | None:
     """Tags of one version as one, sitting wherever any of them sits."""
     known = [r.branches for r in releases if r.branches is not None]
-    if not releases or not known:
+    if not known:
         return releases[-1] if releases else None
     first = next(r for r in releases if r.branches is not None)
     return altered(first, branches=tuple(sorted(set().union(*known))))

@@ -34,7 +34,7 @@ class Listed(Struct, frozen=True):
     default: str | None
     development: str | None
     notes: tuple[str, ...]
-    sifted: tuple[str, ...] = ()
+    sifted: tuple[str, ...]
 
 
 def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
@@ -47,10 +47,11 @@ def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
 
 def _sift(facts: Facts) -> tuple[Mapping[str, Branch], tuple[str, ...]]:
     usable: dict[str, Branch] = {}
-    gone, unusable = [], []
+    gone: list[str] = []
+    unusable: dict[str, str] = {}
     for branch in _in_order(facts.refs.branches):
-        if fault_of(branch.name):
-            unusable.append(branch.name)
+        if fault := fault_of(branch.name):
+            unusable[branch.name] = fault
         elif branch.tip is None and _gone(branch, facts.refs):
             gone.append(branch.name)
         else:
@@ -59,8 +60,7 @@ def _sift(facts: Facts) -> tuple[Mapping[str, Branch], tuple[str, ...]]:
     if gone:
         notes.append(f"known only from this clone, the remote does not have it: {counted(gone)}")
     if unusable:
-        reasons = sorted({fault_of(name) or "" for name in unusable})
-        notes.append(f"never an answer ({'; '.join(reasons)}): {counted(unusable)}")
+        notes.append(f"never an answer ({'; '.join(sorted(set(unusable.values())))}): {counted(unusable)}")
     return usable, tuple(notes)
 
 
@@ -153,7 +153,7 @@ def _development(usable: Mapping[str, Branch], default: str | None) -> tuple[str
     Whether it is alive the two dates tell. Where one is not known, a name alone does not beat the server's word.
     """
     named = [name for name in DEVELOPMENT if name in usable]
-    if not named or default in named or default is None:
+    if default in named or default is None:
         return default or next(iter(named), None), []
     notes = []
     theirs = usable[default].committed_at

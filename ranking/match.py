@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Literal
 
 from msgspec import Struct, field
 
@@ -34,21 +33,21 @@ _TWIN = re.compile(r"[-_/.](?:dev|devel|develop|development)$", re.IGNORECASE)
 
 _NAMED = 5
 
-Outcome = Literal["taken", "tied", "trunk", "not-cut", "lost", "held"]
-
 
 class Match(Struct, frozen=True):
     """What became of one version.
 
     `winners`: branch to the reason it takes the version (several: a tie); `others`: branches that come near,
-    each with its reason; `why`: one sentence for the notes where nothing was derived; `unlooked`: the release that
-    would decide, where nobody looked which branches carry it.
+    each with its reason; `why`: one sentence for the notes where nothing was derived; `waits`: whether its branch
+    is not cut, so that the development branch takes it; `lost`: whether its line's newest release sits on no branch
+    that could be the line's; `unlooked`: the release that would decide, where nobody looked which branches carry it.
     """
 
-    outcome: Outcome
     winners: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
+    waits: bool = False
+    lost: bool = False
     unlooked: str | None = None
 
 
@@ -62,12 +61,12 @@ class Repo(Struct, frozen=True):
     lineage: Lineage
     default: str | None
     listed: frozenset[str]
-    complete: bool = True
+    complete: bool
 
     def members(self, name: str) -> int:
         """How many lines stand under the template of a branch; 0 for one without a version."""
         line = self.conventions.lines.get(name)
-        return self.conventions.members.get(line.template, 0) if line else 0
+        return self.conventions.members[line.template] if line else 0
 
 
 class _Case(Struct, frozen=True):
@@ -103,27 +102,27 @@ def match(wanted: Reading, repo: Repo) -> Match:
     """Find the branch that takes the version, or say why there is none."""
     wish = read_wish(wanted, repo.conventions, repo.lineage)
     if wish.foreign and not wanted.separator and not wanted.version.wildcard:
-        return Match("held", why=f"a bare number beside {' '.join(wish.foreign)}, which nothing here carries")
+        return Match(why=f"a bare number beside {' '.join(wish.foreign)}, which nothing here carries")
     case = _case(wanted.version, wish, repo)
     covers = _covering(case)
     open_ones = [line for line in covers if not _released(case, line)]
     closest = _closest(case, _unlost(case, open_ones))
     if closest:
         winners = {line.name: _why_covers(case, line) for line in _prefer(case, closest)}
-        return Match(
-            outcome="taken" if len(winners) == 1 else "tied",
-            winners=winners,
-            others={line.name: _why_less(case, line) for line in covers if line.name not in winners},
-        )
+        return _taken(winners, {line.name: _why_less(case, line) for line in covers})
     near = _near(case, covers)
     coming = _coming(case)
     if coming is not None:
         reason = f"it is the highest version in the line of {case.version} that is not released yet"
-        near.pop(coming.name, None)
-        return Match("taken", winners={coming.name: reason}, others=near)
+        return _taken({coming.name: reason}, near)
     if case.newest is not None and case.newest.branches is not None:
         return _by_lineage(case, case.newest, near)
     return _unreleased(case, near)
+
+
+def _taken(winners: Mapping[str, str], near: Mapping[str, str]) -> Match:
+    """Some branch takes it; what takes it does not also come near."""
+    return Match(winners, {name: reason for name, reason in near.items() if name not in winners})
 
 
 def _case(version: Version, wish: Wish, repo: Repo) -> _Case:
@@ -134,7 +133,7 @@ def _case(version: Version, wish: Wish, repo: Repo) -> _Case:
         newest = newest or repo.lineage.newest(version, line, product, wish.tail)
     size = line_size(version, repo, wish.on_tags, wish.tail)
     # A name with all that a release has is one release's, and tells nothing of how coarse lines are.
-    named = [line for line in repo.conventions.lines.values() if line.covering and line.reading.components <= size]
+    named = [line for line in repo.conventions.lines.values() if line.reading.components <= size]
     return _Case(
         version=version,
         wish=wish,
@@ -160,10 +159,7 @@ def line_size(version: Version, repo: Repo, product: frozenset[str], tail: tuple
     finer = [
         line.reading.components
         for line in repo.conventions.lines.values()
-        if line.covering
-        and line.product == product
-        and line.reading.components > named
-        and line.reading.version.numbers[:named] == version.numbers[:named]
+        if line.product == product and line.reading.version.numbers[:named] == version.numbers[:named]
     ]
     return max(1, min(max(finer, default=named), usual - 1, len(version.numbers)))
 
@@ -182,7 +178,7 @@ def _released(case: _Case, line: Line) -> bool:
     """Whether a branch is named for one version and not for a line that takes this one, and that version is out."""
     own = line.reading.version
     coarse = line.reading.components <= case.size or line.reading.components < len(case.version.numbers)
-    return not own.wildcard and not coarse and own in case.made
+    return not coarse and own in case.made
 
 
 def _unlost(case: _Case, covers: list[Line]) -> list[Line]:
@@ -200,7 +196,7 @@ def _unlost(case: _Case, covers: list[Line]) -> list[Line]:
         if line.name in case.carriers
         or (
             line.reading.components >= case.size
-            and (bool(case.carriers) or case.repo.members(line.name) * _FAR_COMMONER > most)
+            and (case.carriers or case.repo.members(line.name) * _FAR_COMMONER > most)
         )
     ]
 
@@ -257,7 +253,7 @@ def _prefer(case: _Case, lines: list[Line]) -> list[Line]:
         members = {line.name: case.repo.members(line.name) for line in lines}
         most = max(members.values())
         lines = [line for line in lines if members[line.name] * _FAR_COMMONER > most or members[line.name] == most]
-    return sorted(lines, key=lambda line: line.name)
+    return lines
 
 
 def _near(case: _Case, covers: list[Line]) -> dict[str, str]:
@@ -297,18 +293,16 @@ def _coming(case: _Case) -> Line | None:
 def _by_lineage(case: _Case, newest: ReleaseTag, near: dict[str, str]) -> Match:
     said = f"{newest.name}, the newest release of the line of {case.version}"
     if not case.carriers:
-        return Match("lost", others=near, why=f"{said}, sits on no listed branch")
+        return Match(others=near, why=f"{said}, sits on no listed branch", lost=True)
     if case.repo.default in case.carriers:
-        return Match("trunk", others=near, why=f"{said}, was made on {case.repo.default}")
+        return Match(others=near, why=f"{said}, was made on {case.repo.default}", waits=True)
     able = [name for name in case.carriers if could_be_a_line(name, case.repo)]
     if not able:
         names = ", ".join(sorted(case.carriers)[:_NAMED])
-        return Match("lost", others=near, why=f"{newest.name} sits only on {names}, no release line by its name")
+        return Match(others=near, why=f"{newest.name} sits only on {names}, no release line by its name", lost=True)
     most = max(map(case.repo.members, able))
     best = _highest([name for name in able if case.repo.members(name) == most], case.repo)
-    winners = dict.fromkeys(sorted(best), f"it carries {said}")
-    others = {name: reason for name, reason in near.items() if name not in winners}
-    return Match("taken" if len(best) == 1 else "tied", winners=winners, others=others)
+    return _taken(dict.fromkeys(sorted(best), f"it carries {said}"), near)
 
 
 def _highest(names: list[str], repo: Repo) -> list[str]:
@@ -316,14 +310,14 @@ def _highest(names: list[str], repo: Repo) -> list[str]:
 
     Each was cut from the one before it, so all carry the release; the work goes on in the last.
     """
-    lines = [line for name in names if (line := repo.conventions.lines.get(name)) is not None]
-    if len(lines) < len(names) or len({line.template for line in lines}) > 1:
+    lines = [repo.conventions.lines[name] for name in names if name in repo.conventions.lines]
+    if len({line.template for line in lines}) != 1:
         return names
     highest = max(line.reading.version.key for line in lines)
     return [line.name for line in lines if line.reading.version.key == highest]
 
 
-def _wider_line(case: _Case) -> Match | None:
+def _wider_line(case: _Case) -> dict[str, str]:
     """The branch that carries a wider line than the names tell: 20.0.0 sits on it, 20.1.0 follows there.
 
     Only where the branch's name says no version that would contradict, and where a later release exists, so that
@@ -333,14 +327,13 @@ def _wider_line(case: _Case) -> Match | None:
     before = [r for r in case.releases if r.version.key < version.key and r.version.numbers[0] == version.numbers[0]]
     after = [r for r in case.releases if r.version.key > version.key]
     if version.wildcard or not before or not after:
-        return None
+        return {}
     branches = frozenset(before[-1].branches or ()) & case.repo.listed
     able = [name for name in branches if _says_no_release(name, case.repo)]
     if case.repo.default in branches or len(able) != 1:
-        return None
+        return {}
     earlier, later = before[-1].name, after[0].name
-    reason = f"it carries {earlier}, the newest release before {version}; {later} was made elsewhere since"
-    return Match("taken", winners={able[0]: reason})
+    return {able[0]: f"it carries {earlier}, the newest release before {version}; {later} was made elsewhere since"}
 
 
 def _says_no_release(name: str, repo: Repo) -> bool:
@@ -359,10 +352,10 @@ def could_be_a_line(name: str, repo: Repo) -> bool:
 
 def _could_carry(name: str, repo: Repo) -> bool:
     """Whether a name without a version could be a line's: family words alone, or a code name in a family's folder."""
-    folder, slash, rest = name.lower().partition("/")
+    folder, _, rest = name.lower().partition("/")
     if name in repo.conventions.work or names_work(_words_of(rest or folder)):
         return False
-    if slash and "/" not in rest and FAMILY_FOLDERS.issuperset(_words_of(folder)):
+    if "/" not in rest and FAMILY_FOLDERS.issuperset(_words_of(folder)):
         return True
     return all(is_family(w) or w in repo.conventions.neutral for w in _words_of(name.lower()))
 
@@ -378,21 +371,21 @@ def _unreleased(case: _Case, near: dict[str, str]) -> Match:
     version = case.version
     if case.newest is not None:
         name = case.newest.name
-        return Match("held", others=near, why=f"nobody looked which branches carry {name}", unlooked=name)
+        return Match(others=near, why=f"nobody looked which branches carry {name}", unlooked=name)
     wider = _wider_line(case)
-    if wider is not None:
-        return Match(wider.outcome, winners=wider.winners, others=near)
+    if wider:
+        return _taken(wider, near)
     known = [(r.version.key, r.name) for r in case.releases]
     known += [(line.reading.version.key, line.name) for line in case.lines]
     if not case.repo.complete:
-        return Match("held", others=near, why=f"no branch of {version} is known here, and the list is not complete")
+        return Match(others=near, why=f"no branch of {version} is known here, and the list is not complete")
     if not known:
-        return Match("not-cut", others=near, why=f"nothing here has a version; no branch {_missing(case)}")
+        return Match(why=f"nothing here has a version; no branch {_missing(case)}", waits=True)
     newest_key, newest_name = max(known)
     if version.key > newest_key:
         why = f"newer than {newest_name}, the newest here; no branch {_missing(case)}"
-        return Match("not-cut", others=near, why=why)
-    return Match("held", others=near, why=f"no branch and no release tag here belongs to the line of {version}")
+        return Match(others=near, why=why, waits=True)
+    return Match(others=near, why=f"no branch and no release tag here belongs to the line of {version}")
 
 
 def _missing(case: _Case) -> str:

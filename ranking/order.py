@@ -24,10 +24,9 @@ def default_order(
         heads = (listed.development, listed.default, *(t for t in TRUNKS if t in listed.branches))
         return list(dict.fromkeys([*(h for h in heads if h is not None), *lines])), []
     wanted = SEED if isinstance(patterns, str) else tuple(patterns)
-    plain = sorted(listed.branches)
     ordered, missing = [], []
     for pattern in wanted:
-        matching = [n for n in (*lines, *plain) if fnmatchcase(n, pattern)]
+        matching = [n for n in (*lines, *listed.branches) if fnmatchcase(n, pattern)]
         ordered += matching
         if not matching:
             missing.append(pattern)
@@ -36,6 +35,5 @@ def default_order(
 
 
 def newest_first(lines: Iterable[Line]) -> list[str]:
-    """The names of lines, newest version first; a pre-release after the final of its version, then by bytes."""
-    ordered = sorted(lines, key=lambda line: line.name)
-    return [line.name for line in sorted(ordered, key=lambda line: line.reading.version.key, reverse=True)]
+    """The names of lines, newest version first; a pre-release after the final of its version, equals as they come."""
+    return [line.name for line in sorted(lines, key=lambda line: line.reading.version.key, reverse=True)]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace as altered
 
 from ranking import weights
 from ranking.claims import DECISIVE, Claim, claim
@@ -35,7 +37,7 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
     claims, said = claim(facts, view.listed, targets, view.repo)
     floor = _under_floor(facts)
     if floor:
-        claims = tuple(_demoted(claims))
+        claims = tuple(altered(each, kind="version-convention") for each in claims)
     sheet = _score(facts, view, claims)
     kept = sheet.ordered[: facts.settings.max_candidates]
     left = sheet.ordered[len(kept) :]
@@ -150,14 +152,13 @@ def _score(facts: Facts, view: View, claims: Iterable[Claim]) -> _Sheet:
 
 def _candidates(
     view: View, claims: Mapping[str, list[Claim]], recent: Mapping[str, tuple[int, RecentChoice]]
-) -> list[str]:
+) -> AbstractSet[str]:
     """Whatever carries a version, the order's heads, family words, what was claimed or remembered."""
     conventions = view.repo.conventions
     chosen = {*view.order, *claims, *recent, *conventions.lines, *conventions.topics}
     chosen |= {n for n in view.listed.branches if n.lower() in FAMILY}
-    found = [n for n in chosen if n in view.listed.branches]
     # Where nothing else is there, a work branch is better than no answer.
-    return found or list(view.listed.branches)
+    return chosen or view.listed.branches.keys()
 
 
 def _reasons(
@@ -218,24 +219,22 @@ def _alive(choice: RecentChoice, facts: Facts) -> bool:
 
 
 def _recent(facts: Facts, listed: Listed) -> dict[str, tuple[int, RecentChoice]]:
-    """The remembered choices that are listed and inside their time to live, with their points."""
+    """The remembered choices that are listed and inside their time to live, with their points, the newest first."""
     alive = [r for r in facts.recent if r.branch in listed.branches and _alive(r, facts)]
     alive.sort(key=lambda r: r.branch)
     alive.sort(key=lambda r: (r.last_used, r.count), reverse=True)
-    points = [max(0, weights.RECENT - i * weights.RECENT_STEP) for i in range(len(alive))]
     found: dict[str, tuple[int, RecentChoice]] = {}
-    for p, choice in zip(points, alive, strict=True):
-        found.setdefault(choice.branch, (p, choice))
+    for i, choice in enumerate(alive):
+        found.setdefault(choice.branch, (max(0, weights.RECENT - i * weights.RECENT_STEP), choice))
     return found
 
 
 def _memory_notes(facts: Facts, listed: Listed, claims: Iterable[Claim]) -> list[str]:
     """What the memory says against the issue's evidence: the newest choice that counts, where it is another branch."""
     decided = sorted({c.branch for c in claims if c.kind in DECISIVE})
-    newest = max(_recent(facts, listed).values(), key=lambda found: found[0], default=None)
-    if newest is None or not decided or newest[1].branch in decided:
+    choice = next((choice for _, choice in _recent(facts, listed).values()), None)
+    if choice is None or not decided or choice.branch in decided:
         return []
-    choice = newest[1]
     said = f"{shown(choice.branch)}, chosen on {choice.last_used:%Y-%m-%d}"
     return [f"the memory says {said}; the issue's evidence says {few(decided)}"]
 
@@ -251,11 +250,6 @@ def _under_floor(facts: Facts) -> list[str]:
     if share >= floor:
         return []
     return [f"deriveFloor {floor:g}: the backtest was right in {share:.1%} only, so nothing is derived"]
-
-
-def _demoted(claims: Iterable[Claim]) -> Iterator[Claim]:
-    for each in claims:
-        yield (Claim(each.branch, "version-convention", each.points, each.reason) if each.kind in DECISIVE else each)
 
 
 def _provenance_notes(facts: Facts) -> list[str]:

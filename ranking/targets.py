@@ -87,24 +87,25 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
         own = _read(labels, notes)
     else:
         notes += [f"label {v.name} is not used: the issue names a version elsewhere" for v in labels]
-    links = sorted(issue.links, key=_link_order)
+    links = issue.links
     passed_on = [v for v in issue.versions if v.inherited_from and role_of(v) in _OWN]
     inherited = _read([v for v in passed_on if not _closed(v)], notes)
     inherited += _read_links((k for k in links if k.kind in ("parent", "epic")), notes)
+    here = (k for k in links if k.kind == "release" and same_repository(k.repository, repository))
+    released = _read_links(here, notes)
     closed = [v for v in issue.versions if _closed(v)]
     closed += [v for k in links if k.kind in ("parent", "epic", "release") for v in k.versions if _closed(v)]
     notes += [f"milestone {v.name} is closed: weak evidence" for v in closed]
     notes += [f"{v.field} {v.name} is archived in the tracker" for v in firm if v.archived]
     notes += [f"{v.field} {v.name} is already released, by the tracker" for v in firm if v.released and not v.archived]
-    ours = [k for k in links if k.kind == "release" and same_repository(k.repository, repository)]
     said = [*_unread(issue), *notes, *_silent_links(links, repository)]
     return Targets(
         own=_once(own, said),
         inherited=_once(inherited, said),
-        released=_once(_read_links(ours, notes), said),
+        released=_once(released, said),
         affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], []), said),
         weak=_once(_read(closed, []), said),
-        bases=tuple(k for k in links if k.kind == "pull-request" and k.base_branch),
+        bases=tuple(sorted((k for k in links if k.kind == "pull-request" and k.base_branch), key=_base_order)),
         notes=tuple(sorted(map(shown, said))),
     )
 
@@ -119,11 +120,9 @@ def _closed(version: IssueVersion) -> bool:
     return role_of(version) == "milestone" and bool(version.closed)
 
 
-def _link_order(link: IssueLink) -> tuple[object, ...]:
-    """All that a note or a claim says of a link, so that their order is not the issue's."""
-    versions = tuple(sorted((v.field, v.name) for v in link.versions))
-    texts = (link.key, link.base_branch or "", link.repository or "", link.state or "", link.label or "")
-    return link.depth, link.kind, *texts, link.read, versions
+def _base_order(link: IssueLink) -> tuple[str, str]:
+    """All that a note says of a pull request, so that the order of the notes is not the issue's."""
+    return link.key, link.base_branch or ""
 
 
 def _read(versions: Iterable[IssueVersion], notes: list[str]) -> list[Target]:
@@ -145,7 +144,7 @@ def _read_links(links: Iterable[IssueLink], notes: list[str]) -> list[Target]:
         if link.kind == "release" and not named:
             reading = read_label(link.key)
             if reading is not None and (reading.separator or reading.version.wildcard):
-                targets.append(Target(link.key, "release", reading, depth=link.depth))
+                targets.append(Target(link.key, "release", reading))
     return targets
 
 

@@ -154,7 +154,7 @@ class Version(Struct, frozen=True, eq=False):
 
 def _trimmed(numbers: tuple[int, ...]) -> tuple[int, ...]:
     end = len(numbers)
-    while end > 1 and numbers[end - 1] == 0:
+    while end and numbers[end - 1] == 0:
         end -= 1
     return numbers[:end]
 
@@ -255,20 +255,17 @@ def _counts_something(text: str, reading: Reading) -> bool:
 
 
 def _by_pep440(text: str, reading: Reading) -> Reading:
-    """Let packaging read what is PEP 440 and more than numbers (`1!2.0`, `1.0.post1`, `1.0+local`)."""
-    if not reading.after or reading.version.wildcard or reading.before.strip("vV") or _absurd(text):
+    """Let packaging read what is PEP 440 and more than numbers (`1.0-3`, `1.0+local`)."""
+    if not reading.after or _absurd(text):
         return reading
     try:
         exact = Pep440(text)
     except InvalidVersion:
         return reading
-    ripeness, build = reading.version.ripeness, reading.version.build
+    version = reading.version
     if exact.post is not None:
-        ripeness, build = _RIPENESS["post"], (exact.post,)
-    elif exact.dev is not None and exact.pre is None:
-        ripeness, build = _RIPENESS["dev"], (exact.dev,)
-    version = Version(exact.release, wildcard=False, ripeness=ripeness, build=build)
-    return altered(reading, version=version, before="", after="", words=(), tail=())
+        version = altered(version, ripeness=_RIPENESS["post"], build=(exact.post,))
+    return altered(reading, version=version, words=(), tail=())
 
 
 def _tokens(text: str) -> list[re.Match[str]]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.resolver import Base, base_of, resolve
+from candidates.resolver import Base, base_of, derived_branch, resolve
 from ranking.facts import Branch, Candidate, Evidence, Facts, RecentChoice, Settings
 from ranking.rank import rank
-from tests.ranking.facts_builder import NOW, OID, chose, facts, wants
+from tests.ranking.facts_builder import NOW, OID, chose, facts, pull, wants
 
 if TYPE_CHECKING:
-    from candidates.resolver import Resolution
+    from candidates.resolver import Resolution, Serving
     from ranking.facts import Rule
 
 BRANCHES = "main release/1.0 release/1.1"
@@ -107,6 +107,8 @@ def test_without_rules_a_person_must_choose() -> None:
 
 # --- what contradicts ---
 
+OUTDATED = "outdated: release/1.0 is named for the issue's own version"
+
 
 @pytest.mark.parametrize(
     ("setting", "expected"),
@@ -120,7 +122,9 @@ def test_a_contradiction_is_settled_by_on_conflict(
     assert outcome(bundle) == expected
     said = trail(bundle)
     conflict = "the issue's evidence says release/1.0, the memory release/1.1"
-    assert f"{conflict}; onConflict: {setting}" in said["remembered"]
+    assert said["remembered"].removeprefix("!") == (
+        f"release/1.1, chosen on 2026-11-29; {OUTDATED}; {conflict}; onConflict: {setting}"
+    )
     if setting == "ask":
         assert said["derived"] == f"{conflict}; onConflict: ask"
         assert said["default"] == "not looked at: a conflict is for a person to settle (onConflict: ask)"
@@ -142,6 +146,37 @@ def test_a_rule_that_is_not_asked_contradicts_nothing(order: tuple[Rule, ...]) -
     assert "onConflict" not in "".join(trail(bundle).values())
 
 
+def test_a_linked_release_contradicts_a_memory_too() -> None:
+    settings = Settings(on_conflict="derived", resolve_order=("remembered", "derived"))
+    bundle = facts(
+        BRANCHES, issue=wants(links=(pull("release/1.0"),)), recent=(chose("release/1.1"),), settings=settings
+    )
+    assert outcome(bundle) == ("derived", "release/1.0")
+
+
+def test_a_branch_that_only_its_releases_tell_is_not_named_for_the_version() -> None:
+    bundle = facts("main stable/owl", tags="v1.2.2@stable/owl", issue=wants("1.2.3"), recent=(chose("main"),))
+    assert outcome(bundle) == ("remembered", "main")
+    assert "outdated" not in trail(bundle)["remembered"]
+
+
+def test_what_may_not_be_derived_outdates_nothing() -> None:
+    settings = Settings(derive_floor=0.9, on_conflict="derived")
+    bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),), settings=settings)
+    assert outcome(bundle) == ("remembered", "release/1.1")
+    assert trail(bundle)["remembered"] == "!release/1.1, chosen on 2026-11-29"
+
+
+def test_of_many_branches_that_contradict_five_are_named() -> None:
+    versions = tuple(f"1.{minor}" for minor in range(1, 8))
+    bundle = facts(["main", *versions, "1.9"], issue=wants(versions), recent=(chose("1.9"),))
+    five = "1.7, 1.6, 1.5, 1.4, 1.3"
+    assert trail(bundle)["remembered"] == (
+        f"!1.9, chosen on 2026-11-29; outdated: {five} is named for the issue's own version; "
+        f"the issue's evidence says {five}, the memory 1.9; onConflict: remembered"
+    )
+
+
 def test_a_configured_order_that_puts_derived_first_is_not_said_to_be_overruled() -> None:
     settings = Settings(resolve_order=("derived", "remembered", "default"))
     bundle = facts(BRANCHES, issue=wants("1.0"), recent=(chose("release/1.1"),), settings=settings)
@@ -150,9 +185,6 @@ def test_a_configured_order_that_puts_derived_first_is_not_said_to_be_overruled(
         "outdated: release/1.0 is named for the issue's own version; "
         "the issue's evidence says release/1.0, the memory release/1.1"
     )
-
-
-OUTDATED = "outdated: release/1.0 is named for the issue's own version"
 
 
 @pytest.mark.parametrize(
@@ -215,7 +247,8 @@ def aged(seconds: int, days: int = 15) -> Facts:
 def test_the_time_to_live_includes_its_last_moment(days: int) -> None:
     assert outcome(aged(0, days)) == ("remembered", "release/1.1")
     assert outcome(aged(1, days)) == ("default", "main")
-    assert trail(aged(1, days))["remembered"].endswith(f": older than {days} days")
+    day = NOW - timedelta(days=days, seconds=1)
+    assert trail(aged(1, days))["remembered"] == (f"release/1.1, chosen on {day:%Y-%m-%d}: older than {days} days")
 
 
 def test_with_a_time_to_live_of_nothing_only_this_moment_counts() -> None:
@@ -327,6 +360,30 @@ def test_decisive_evidence_derives(kind: Literal["issue-version", "linked-releas
     assert (found.source, found.branch, found.trail[1].reason) == ("derived", "release/1.0", "+1: it says so")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "order", "expected"),
+    [
+        ("1.0", ("remembered", "derived"), "release/1.0"),
+        ("1.0", ("remembered", "default"), None),
+        (("1.0", "1.1"), ("derived",), None),
+        ((), ("derived",), None),
+    ],
+)
+def test_what_the_evidence_gives_by_itself(
+    wanted: str | tuple[str, ...], order: tuple[Rule, ...], expected: str | None
+) -> None:
+    settings = Settings(resolve_order=order)
+    bundle = facts(BRANCHES, issue=wants(wanted), recent=(chose("main"),), settings=settings)
+    assert derived_branch(bundle, rank(bundle)) == expected
+
+
+def test_an_issue_that_the_preferences_switch_off_derives_nothing() -> None:
+    bundle = facts(BRANCHES, issue=wants("1.0"))
+    found = resolve(bundle, rank(bundle), evidence_off=True)
+    assert (found.source, found.branch) == ("default", "main")
+    assert found.trail[1].reason == "the preferences say global.baseBranchEvidence off: the issue was not read"
+
+
 def test_a_version_that_is_not_cut_yet_is_a_default() -> None:
     bundle = facts(BRANCHES, issue=wants("2.0"))
     assert rank(bundle).chosen == "main"
@@ -402,6 +459,28 @@ def test_what_serves_as_the_base(
 ) -> None:
     branch = Branch(name="b", tip=tip, cached_tip=cached, local_tip=local)
     assert base_of(branch, facts("b")) == as_base(expected)
+
+
+@pytest.mark.parametrize(
+    ("serving", "expected"),
+    [
+        ("any", ("refs/remotes/origin/b", OID, "fresh")),
+        ("cached", ("refs/remotes/origin/b", OID, "fresh")),
+        ("local", ("refs/heads/b", OTHER, "local-branch")),
+    ],
+)
+def test_which_refs_may_serve(serving: Serving, expected: tuple[str, str, str]) -> None:
+    branch = Branch(name="b", tip=OID, cached_tip=OID, local_tip=OTHER)
+    assert base_of(branch, facts("b"), serving) == as_base(expected)
+    assert base_of(Branch(name="b", local_tip=OTHER), facts("b"), "cached") is None
+    assert base_of(Branch(name="b", cached_tip=OID), facts("b"), "local") is None
+
+
+def test_without_a_remote_only_a_local_branch_serves() -> None:
+    bundle = facts("b")
+    alone = altered(bundle, repository=altered(bundle.repository, remote=None))
+    both = Branch(name="b", cached_tip=OID, local_tip=OTHER)
+    assert base_of(both, alone) == as_base(("refs/heads/b", OTHER, "local-branch"))
 
 
 def test_a_base_is_never_fresh_where_the_remote_did_not_answer() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ranking.conventions import Conventions, infer_conventions, neutral_words
+from ranking.conventions import Conventions, infer_conventions, name_under, neutral_words
 from ranking.facts import Convention
 from ranking.lines import Lineage
 from ranking.rank import rank
-from ranking.versions import read_branch
-from ranking.words import is_work_branch
+from ranking.versions import Version, read_branch
+from ranking.words import is_family, is_work_branch
 from tests.ranking.facts_builder import answer, asks, facts, names, releases, tag, wants
 
 
@@ -67,6 +67,26 @@ def test_family_words_that_run_together() -> None:
     assert asks(branches, "8.4.1") == "issue-version releasebranch_8_4"
 
 
+@pytest.mark.parametrize(
+    ("word", "family"),
+    [
+        ("stable", True),
+        ("nextmain", True),
+        ("releasestable", True),
+        ("releasenotes", False),
+        ("unstable", False),
+        ("goldstable", False),
+        # Shorter ones run together in any word.
+        ("stablerc", False),
+        ("rcstable", False),
+        ("branchdev", False),
+        ("devbranch", False),
+    ],
+)
+def test_family_words(word: str, family: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert is_family(word) is family
+
+
 def test_a_word_that_every_line_carries_tells_no_product_apart() -> None:
     assert asks("main blue-3.17 blue-3.18", "3.18.x") == "issue-version blue-3.18"
 
@@ -93,7 +113,7 @@ def test_offshoots_are_no_members() -> None:
     assert found.dominant == "release-{major}.{minor}.x"
     assert found.members == {"release-{major}.{minor}.x": 2}
     assert sorted(found.lines) == ["release-2.8.x", "release-2.9.x"]
-    assert found.topics == ("12.0.x-upgrade", "release-2.8.x-fix-test", "temp-2.10-devel")
+    assert sorted(found.topics) == ["12.0.x-upgrade", "release-2.8.x-fix-test", "temp-2.10-devel"]
 
 
 def test_several_offshoots_of_one_kind_are_no_lines_either() -> None:
@@ -329,3 +349,96 @@ def test_words_and_numbers_after_the_version() -> None:
         assert asks(branches, "4.8.1-HBase-1.1", tags) == "issue-version 4.8-HBase-1.1"
         assert asks(branches, "4.8.1-HBase-1.3", tags) == "default main"
         assert asks(branches, "4.8.1", tags) == "default main"
+
+
+# --- which names are lines, one by one ---
+
+
+@pytest.mark.parametrize(
+    ("branches", "tags", "name", "line"),
+    [
+        # A bare number is a line's where releases have, or will next have, such a first number.
+        ("main stable22", "", "stable22", True),
+        ("main stable22", "v22.0.0@main", "stable22", True),
+        ("main stable22", "v21.0.0@main", "stable22", True),
+        ("main stable22", "v1.5.0@main", "stable22", False),
+        # Or where several names of the family's own words have one.
+        ("main stable21 stable22", "v1.5.0@main", "stable22", True),
+        ("main 21 22", "v1.5.0@main", "22", False),
+        ("main app21 app22", "v1.5.0@main", "app22", False),
+        ("main gold21 gold22", "v1.5.0@main", "gold22", False),
+        # An issue's key is none, though the word is the repository's; a family word makes no key.
+        ("main APP-1", "", "APP-1", False),
+        ("main APP-1-stable", "", "APP-1-stable", True),
+        ("main REL-14", "", "REL-14", True),
+        # Numbers behind the version count where releases have them.
+        ("main release/1.2-3", "", "release/1.2-3", False),
+        ("main release/1.2-3", "v1.2.0-3@main", "release/1.2-3", True),
+        ("gold-8.4 release/8.3", "", "gold-8.4", False),
+    ],
+)
+def test_whether_a_name_is_a_line(branches: str, tags: str, name: str, line: bool) -> None:  # noqa: FBT001 - a column of the table
+    found = infer(branches, tags)
+    assert (name in found.lines) is line
+    assert (name in found.topics) is not line
+
+
+def test_the_default_branch_is_a_line_whatever_its_words() -> None:
+    assert "gold-8.4" in infer("gold-8.4 release/8.3", default="gold-8.4").lines
+
+
+@pytest.mark.parametrize(
+    ("branches", "tags", "name", "covering"),
+    [
+        ("main 22.x", "v1.5.0@main", "22.x", True),
+        ("main stable/2025.1", "v26.0.0@main", "stable/2025.1", True),
+        ("main stable21 stable22", "v1.5.0@main", "stable22", False),
+        ("main stable21 stable22", "v22.0.0@main", "stable22", True),
+    ],
+)
+def test_whether_a_name_covers_versions(branches: str, tags: str, name: str, covering: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert infer(branches, tags).lines[name].covering is covering
+
+
+@pytest.mark.parametrize(
+    ("name", "tags", "numbers"),
+    [
+        ("stable45", "v4.5.0@main", (4, 5)),
+        ("stable045", "v0.45.0@main", (0, 45)),
+        ("stable045", "v4.5.0@main", (45,)),
+        ("stable45.1", "v4.5.0@main", (45, 1)),
+        ("stable45-rc1", "v4.5.0@main", (45,)),
+        ("stable45", "v4.5.0@main v45.0.0@main", (45,)),
+    ],
+)
+def test_digits_are_cut_only_where_the_releases_prove_it(name: str, tags: str, numbers: tuple[int, ...]) -> None:
+    found = infer(f"main {name}", tags, default=name)
+    assert found.lines[name].reading.version.numbers == numbers
+
+
+def test_of_two_templates_with_as_many_members_the_shorter_is_the_convention() -> None:
+    assert infer("release/2.0 release/2.1 1.0 1.1").dominant == "{major}.{minor}"
+
+
+@pytest.mark.parametrize(
+    ("branches", "tags", "components"),
+    [
+        ("main release/1.0", "", None),
+        ("main release/1.0 release/1.1", "", 2),
+        ("main release/1.0 release/1.1 v1 v2 v3", "", 1),
+        ("main release/1.0 release/1.1 stable21 stable22 stable23", "v1.0.0@main", 2),
+    ],
+)
+def test_how_many_numbers_the_commonest_names_have(branches: str, tags: str, components: int | None) -> None:
+    assert infer(branches, tags).components() == components
+
+
+def test_a_version_with_too_few_numbers_has_no_name_under_a_template() -> None:
+    assert name_under("{major}.{minor}.{patch}", Version((9, 5))) is None
+    assert name_under("v/{major}.{minor}.{patch}.{build}", Version((1, 2, 3, 4))) == "v/1.2.3.4"
+
+
+def test_the_words_that_tell_no_product_apart() -> None:
+    tags = ("latest", "red-1.0", "red-1.1", "blue-1.0")
+    assert neutral_words("Acme-Corp/app2", tags) >= {"acme", "corp", "acmecorp", "app", "red"}
+    assert "blue" not in neutral_words("acme/app", tags)

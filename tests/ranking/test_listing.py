@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as altered
 
-from ranking.facts import Branch, Facts, Tag
+from ranking.facts import Branch, Facts, IssueLink, Tag
 from ranking.listing import counted, hangs_on_dates, list_branches, tip_notes
-from ranking.names import _FORBIDDEN, _UNSEEN, fault_of
+from ranking.names import _FORBIDDEN, _UNSEEN, fault_of, shown
 from ranking.rank import rank, read_asked
 from ranking.unlooked import unlooked_lines
-from tests.ranking.facts_builder import facts, unhurried, wants
+from tests.ranking.facts_builder import NOW, facts, unhurried, wants
 
 pytestmark = pytest.mark.issue(4)
 
@@ -66,7 +66,26 @@ def test_only_candidates_are_spoken_of_and_five_are_named() -> None:
 
 def test_names_are_counted_in_the_order_of_their_bytes_and_escaped() -> None:
     assert counted(["b", "\u202ea", "a"]) == "3: a, b, \\u202ea"
-    assert counted(f"n{i}" for i in range(6)) == "6: n0, n1, n2, n3, n4, ..."
+    assert counted([f"n{i}" for i in range(6)]) == "6: n0, n1, n2, n3, n4, ..."
+    assert counted([f"n{i}" for i in range(5)]) == "5: n0, n1, n2, n3, n4"
+    assert shown("a\u3164b") == "a\\u3164b"
+    assert shown("\u00e9\n\u3164") == "\u00e9\\n\\u3164"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (branch("b", None, None, A), branch("b", A, None, A)),
+        (branch("b", A), branch("b", B)),
+        (branch("b", A, None, B), branch("b", A, C, B)),
+        (branch("b", A, B, None), branch("b", A, B, C)),
+        (branch("b", A), altered(branch("b", A), committed_at=NOW)),
+    ],
+)
+def test_of_two_records_of_one_branch_the_same_one_counts(one: Branch, other: Branch) -> None:
+    assert list_branches(with_branches(one, other)).branches == {"b": other}
+    assert list_branches(with_branches(other, one)).branches == {"b": other}
+    assert list_branches(with_branches(other, branch("a", B), one)).branches["b"] == other
 
 
 def test_only_a_branch_named_for_development_hangs_on_dates() -> None:
@@ -87,6 +106,23 @@ def unseen(label: str, *tags: Tag, branches: str = "main stable/owl stable/elk f
 
 def test_the_lines_that_could_carry_the_release_that_decides() -> None:
     assert unseen("3.1.2", Tag(name="v3.1.1", branches=None)) == ("main", "stable/elk", "stable/owl")
+
+
+UNSEEN = Tag(name="v3.1.1", branches=None)
+
+
+def test_lines_come_by_the_default_order_and_those_of_the_words_asked_for_too() -> None:
+    branches = "main release/2.2 release/2.3 widget-2.0"
+    seen = Tag(name="v1.0.0", branches=("main",))
+    found = ("main", "release/2.3", "release/2.2")
+    assert unseen("3.1.2", UNSEEN, seen, branches=branches) == found
+    assert unseen("widget 3.1.2", seen, UNSEEN, branches=branches) == (*found, "widget-2.0")
+
+
+def test_a_release_item_of_this_repository_may_hang_on_a_look_too() -> None:
+    link = IssueLink(kind="release", key="3.1.2", repository="acme/app")
+    base = facts("main stable/owl", issue=wants(links=(link,)))
+    assert unlooked_lines(altered(base, refs=altered(base.refs, tags=(UNSEEN,)))) == ("main", "stable/owl")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +149,11 @@ def test_a_branch_whose_tip_is_a_tagged_commit_comes_first() -> None:
     branches = (branch("main", B), branch("stable/elk", C), branch("stable/owl", A))
     refs = altered(base.refs, branches=branches, tags=(Tag(name="v3.1.1", commit=A, branches=None),))
     assert unlooked_lines(altered(base, refs=refs)) == ("stable/owl", "main", "stable/elk")
+    # Not where that tag was looked at, nor where no commit is known.
+    tags = (Tag(name="v3.1.1", branches=None), Tag(name="v2.0.0", commit=A, branches=("main",)))
+    branches = (branch("main", B), branch("stable/elk", None), branch("stable/owl", A))
+    refs = altered(base.refs, branches=branches, tags=tags)
+    assert unlooked_lines(altered(base, refs=refs)) == ("main", "stable/elk", "stable/owl")
 
 
 # --- the quick way is the same way ---

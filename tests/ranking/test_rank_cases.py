@@ -8,10 +8,25 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from ranking.facts import Backtest, Convention, Facts, Failure, IssueField, IssueVersion, Settings, Tag
-from ranking.rank import rank
+from ranking.facts import (
+    Backtest,
+    Branch,
+    Convention,
+    Facts,
+    Failure,
+    Issue,
+    IssueField,
+    IssueLink,
+    IssueVersion,
+    Role,
+    Settings,
+    Tag,
+)
+from ranking.rank import rank, read_asked, read_view
+from ranking.targets import role_of
 from tests.ranking.facts_builder import (
     NOW,
+    OID,
     answer,
     asks,
     candidate,
@@ -94,7 +109,7 @@ def test_a_bare_number_of_something_else(label: str) -> None:
     assert asks("main release/23 release/24 release/25", label) == "default main"
 
 
-@pytest.mark.parametrize("word", ["rc/", "beta/", "preview-", "pre/", "snapshot/", "alpha-"])
+@pytest.mark.parametrize("word", ["rc/", "beta/", "preview-", "pre/", "snapshot/", "alpha-", "milestone-"])
 def test_a_pre_release_word_before_the_number_does_not_cover_the_final(word: str) -> None:
     assert asks(f"main {word}1.2 {word}1.3", "1.2.0") == "default main"
 
@@ -371,7 +386,59 @@ def test_the_lowest_version_has_lost_its_branch() -> None:
 
 def test_the_policy_that_broke_the_tie_is_named() -> None:
     bundle = facts(SEVERAL_BRANCHES, issue=wants(SEVERAL), settings=Settings(multiple_versions="lowest"))
-    assert "several versions on several lines: multipleVersions lowest takes 4.1.2" in rank(bundle).notes
+    assert rank(bundle).notes == ("several versions on several lines: multipleVersions lowest takes 4.1.2",)
+
+
+@pytest.mark.parametrize(
+    ("branches", "default", "policy", "taken", "reason"),
+    [
+        (
+            "main 4.1 4.2",
+            "main",
+            "development",
+            "main",
+            "of several versions the development branch is taken first (multipleVersions: development)",
+        ),
+        ("trunk 4.1 4.2", None, "development", "4.2.0", "this branch's version"),
+        ("trunk 4.1 4.2", None, "highest", "4.2.0", "this branch's version"),
+    ],
+)
+def test_a_policy_says_what_it_takes(
+    branches: str, default: str | None, policy: Policy, taken: str, reason: str
+) -> None:
+    settings = Settings(multiple_versions=policy)
+    ranking = rank(facts(branches, default=default, issue=wants(("4.1.2", "4.2.0")), settings=settings))
+    assert f"several versions on several lines: multipleVersions {policy} takes {taken}" in ranking.notes
+    top = ranking.candidates[0]
+    assert details(ranking, top.branch)[0] == f"issue-version +100: fixVersions 4.2.0: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("tags", "default", "versions", "several"),
+    [
+        ("", "main", ("5.0.0", "6.0.0"), False),  # both wait in one place
+        ("", None, ("5.0.0", "6.0.0"), True),  # and where that is nobody knows
+        ("v3.8.0@ v3.9.0@", "main", ("3.8.1", "3.9.1"), True),  # what is lost is a place of its own
+        ("v3.9.0@", "main", ("3.9.1", "5.0.0"), True),
+    ],
+)
+def test_how_many_places_several_versions_have(
+    tags: str,
+    default: str | None,
+    versions: tuple[str, ...],
+    several: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    ranking = rank(facts("main 4.1 4.2", tags=tags, default=default, issue=wants(versions)))
+    said = "the issue names 2 versions on several lines, and multipleVersions is ambiguous"
+    assert (said in ranking.notes) is several
+
+
+def test_a_version_that_is_out_is_said_to_be() -> None:
+    tags = "v1.2.0@1.2 v1.2.1@1.2 v1.3.0@1.3"
+    assert rank(facts("main 1.2 1.3", tags=tags, issue=wants("1.2.1"))).notes == (
+        "fixVersions 1.2.1: v1.2.1 has been made already",
+    )
+    assert rank(facts("main 1.2 1.3", tags=tags, issue=wants("1.2.x"))).notes == ()
 
 
 def test_a_tie_shows_all_mappings() -> None:
@@ -395,6 +462,13 @@ def test_recency_breaks_no_tie() -> None:
 def test_a_version_that_waits_with_no_development_branch_holds_the_other() -> None:
     bundle = facts("trunk 4.1 4.2", default=None, issue=wants(("4.1.2", "5.0.0")))
     assert not answer(bundle).startswith("issue-version")
+    unsure = "one of the issue's versions waits for its branch, and the development branch is not known"
+    assert unsure in rank(bundle).notes
+    assert details(rank(bundle), "4.1")[0] == (
+        "version-convention +100: fixVersions 4.1.2: covered by this branch's 4.1"
+    )
+    assert unsure not in rank(facts("trunk 4.1 4.2", default=None, issue=wants("5.0.0"))).notes
+    assert answer(facts("trunk 4.1 4.2", default=None, issue=wants(("4.1.2", "4.2.0")))) == "tied 4.1 4.2"
 
 
 # --- roles and fields ---
@@ -410,6 +484,9 @@ def test_a_version_that_waits_with_no_development_branch_holds_the_other() -> No
         ("", "", "8.2", "8.1", "", "issue-version 8.2"),
         ("", "", "", "8.1", "", "issue-version 8.1"),
         ("", "", "", "version/8.1", "", "issue-version 8.1"),
+        ("", "", "", "Version-8.1", "", "issue-version 8.1"),
+        ("", "", "", "V8.1", "", "issue-version 8.1"),
+        ("", "", "", "8.1-legacy", "", "default main"),
         ("", "", "", "backport-8.1", "", "default main"),
         ("", "", "", "python8.1", "", "default main"),
         ("", "", "", "affects-8.1", "", "default main"),
@@ -424,6 +501,55 @@ def test_roles(fix: str, target: str, milestone: str, label: str, affected: str,
     assert answer(facts("main 8.1 8.2", issue=issue)) == expected
 
 
+@pytest.mark.parametrize(
+    ("field", "role"),
+    [
+        ("fixVersions", "fix"),
+        ("Fix Version", "fix"),
+        ("Affects Version/s", "affected"),
+        ("milestone", "milestone"),
+        ("Labels", "label"),
+        ("Target Release", "target"),
+    ],
+)
+def test_a_field_gives_a_role_by_its_name(field: str, role: Role) -> None:
+    assert role_of(IssueVersion(name="8.1", field=field)) == role
+
+
+@pytest.mark.parametrize("field", ["versions", "Affected Versions", "affectsVersion", "Affects Version/s"])
+def test_a_field_of_affected_versions_is_a_hint(field: str) -> None:
+    ranking = rank(facts("main 8.1 8.2", issue=wants(more=(IssueVersion(name="8.1", field=field),))))
+    assert details(ranking, "8.1")[0] == f"version-convention +4: {field} 8.1: affected, a hint and no target"
+
+
+def test_the_field_of_labels_holds_labels() -> None:
+    version = IssueVersion(name="python 8.1", field="Labels")
+    assert answer(facts("main 8.1 8.2", issue=wants(more=(version,)))) == "default main"
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"), [("8.x", "issue-version 8.x"), ("8.X", "issue-version 8.x"), ("release-8", "default main")]
+)
+def test_a_label_is_a_version_only_with_two_numbers_or_as_a_line(label: str, expected: str) -> None:
+    assert answer(facts("main 7.x 8.x", issue=wants(label=label))) == expected
+
+
+def test_a_role_goes_before_the_name_of_the_field() -> None:
+    version = IssueVersion(name="8.1", field="versions", role="fix")
+    assert answer(facts("main 8.1 8.2", issue=wants(more=(version,)))) == "issue-version 8.1"
+
+
+def test_only_a_milestone_can_be_closed() -> None:
+    version = IssueVersion(name="8.1", field="fixVersions", closed=True)
+    assert answer(facts("main 8.1 8.2", issue=wants(more=(version,)))) == "issue-version 8.1"
+
+
+def test_a_hint_without_a_version_says_nothing() -> None:
+    closed = IssueVersion(name="Backlog", field="milestone", closed=True)
+    ranking = rank(facts("main 8.1", issue=wants(affected="Next", more=(closed,))))
+    assert ranking.notes == ("milestone Backlog is closed: weak evidence",)
+
+
 def test_affected_versions_are_hints() -> None:
     ranking = rank(facts("main 8.1 8.2 8.3", issue=wants(affected=("8.1.0", "8.2.3"))))
     assert ranking.chosen == "main"
@@ -431,6 +557,22 @@ def test_affected_versions_are_hints() -> None:
         first = details(ranking, branch)[0]
         assert first == f"version-convention +4: versions {version}: affected, a hint and no target"
     assert not any("affected" in d for d in details(ranking, "8.3"))
+
+
+def test_a_weaker_claim_beside_a_decisive_one_is_shown_without_points() -> None:
+    ranking = rank(facts("main 8.1 8.2", issue=wants("8.1.1", affected="8.1.0")))
+    assert details(ranking, "8.1") == [
+        "issue-version +100: fixVersions 8.1.1: covered by this branch's 8.1",
+        "version-convention +0: versions 8.1.0: affected, a hint and no target",
+        "version-convention +0: one of 2 named under {major}.{minor}",
+        "sort-order +0: number 3 of the default order",
+        "ref-provenance +5: the remote listed it in this run",
+    ]
+
+
+def test_a_weaker_claim_breaks_no_tie_of_a_version_that_waits() -> None:
+    issue = wants(("8.1.1", "9.0.0"), links=(pull("main", state="closed"),))
+    assert answer(facts("main 8.1 8.2", issue=issue)) == "tied 8.1 main"
 
 
 def test_a_closed_milestone_is_weak() -> None:
@@ -467,9 +609,12 @@ def test_the_role_of_a_well_known_field(field: str, expected: str) -> None:
 
 
 def test_a_label_that_is_not_used_is_said() -> None:
-    ranking = rank(facts("main 8.1 8.2", issue=wants("8.1.1", label="8.2")))
+    ranking = rank(facts("main 8.1 8.2", issue=wants(("8.1.1", "Backlog"), label="8.2")))
     assert ranking.chosen == "8.1"
-    assert any("8.2" in note for note in ranking.notes)
+    assert ranking.notes == (
+        "fixVersions 'Backlog' names no version",
+        "label 8.2 is not used: the issue names a version elsewhere",
+    )
 
 
 def test_fields_keep_their_three_states_apart() -> None:
@@ -498,6 +643,9 @@ def test_fields_keep_their_three_states_apart() -> None:
 )
 def test_an_issue_that_was_not_read(read: Literal["failed", "not-found", "partial"], note: str) -> None:
     assert rank(facts("main 8.1 8.2", issue=wants(read=read))).notes == (note,)
+    why = replace(wants(read=read), failure=Failure(kind="timed-out", detail="no answer"))
+    head, colon, rest = note.partition(": ")
+    assert rank(facts("main 8.1 8.2", issue=why)).notes == (f"{head}: no answer{colon}{rest}",)
 
 
 def test_a_label_without_a_version_is_said() -> None:
@@ -534,6 +682,19 @@ def test_a_local_list_says_so() -> None:
             "these are this clone's refs, and a missing branch proves nothing"
         ),
     )
+
+
+def test_a_local_list_without_a_reason() -> None:
+    assert rank(facts("main 1.8", provenance="local", complete=False)).notes == (
+        "the remote did not answer: these are this clone's refs, and a missing branch proves nothing",
+    )
+
+
+def test_a_repository_without_a_remote() -> None:
+    bundle = facts("main", provenance="local")
+    ranking = rank(replace(bundle, repository=replace(bundle.repository, remote=None)))
+    assert details(ranking, "main")[-1] == "ref-provenance +1: known from this clone; there is no remote"
+    assert ranking.notes == ("there is no remote: these are this repository's own branches",)
 
 
 def test_an_empty_remote() -> None:
@@ -578,6 +739,15 @@ def test_an_unusable_name_is_never_an_answer(name: str, why: str) -> None:
     )
 
 
+def test_unusable_names_are_told_together() -> None:
+    assert rank(facts(["main", "HEAD", "-x", "a..b", "c..d"])).notes == (
+        (
+            "never an answer (HEAD is no branch; git does not allow such a name; "
+            "it begins with a dash, which git would read as an option): 4: -x, HEAD, a..b, c..d"
+        ),
+    )
+
+
 @pytest.mark.parametrize("mark", INVISIBLE)
 def test_a_character_that_does_not_show_makes_a_name_unusable(mark: str) -> None:
     assert names(rank(facts(["main", f"release{mark}/1.9"], issue=wants("1.9.4")))) == ["main"]
@@ -616,6 +786,50 @@ def test_refs_begin_with_the_one_that_the_fetch_brings() -> None:
     assert rank(bundle).candidates[0].refs == ("refs/remotes/origin/main", "refs/heads/main")
     without = replace(bundle, repository=replace(bundle.repository, remote=None))
     assert rank(without).candidates[0].refs == ("refs/heads/main",)
+    assert rank(without).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("remote", "tip", "cached", "local", "refs"),
+    [
+        ("origin", OID, None, None, ["refs/remotes/origin/b"]),
+        ("origin", None, OID, OID, ["refs/remotes/origin/b", "refs/heads/b"]),
+        ("origin", None, None, OID, ["refs/heads/b"]),
+        ("origin", None, None, None, ["refs/remotes/origin/b"]),
+        (None, None, None, OID, ["refs/heads/b"]),
+        (None, None, None, None, ["refs/heads/b"]),
+    ],
+)
+def test_the_refs_that_hold_a_branch(
+    remote: str | None, tip: str | None, cached: str | None, local: str | None, refs: list[str]
+) -> None:
+    bundle = facts("b", complete=False)
+    bundle = replace(bundle, repository=replace(bundle.repository, remote=remote))
+    branch = Branch(name="b", tip=tip, cached_tip=cached, local_tip=local)
+    ranking = rank(replace(bundle, refs=replace(bundle.refs, branches=(branch,))))
+    assert list(ranking.candidates[0].refs) == refs
+
+
+@pytest.mark.parametrize(
+    ("cached", "local", "complete", "provenance", "there"),
+    [
+        (OID, None, True, "remote", False),
+        (None, OID, True, "remote", False),
+        (OID, None, False, "remote", True),
+        (OID, None, True, "local", True),
+        (None, None, True, "remote", True),  # a recorded list of names
+    ],
+)
+def test_which_branch_without_a_tip_is_gone(
+    cached: str | None,
+    local: str | None,
+    complete: bool,  # noqa: FBT001 - a column of the table
+    provenance: Literal["remote", "local"],
+    there: bool,  # noqa: FBT001 - likewise
+) -> None:
+    bundle = facts("main", complete=complete, provenance=provenance)
+    branches = (*bundle.refs.branches, Branch(name="1.0", cached_tip=cached, local_tip=local))
+    assert ("1.0" in names(rank(replace(bundle, refs=replace(bundle.refs, branches=branches))))) is there
 
 
 def test_at_most_max_candidates_are_listed() -> None:
@@ -629,6 +843,60 @@ def test_the_cut_does_not_break_a_tie() -> None:
     ranking = rank(facts("main 1.1 v1.1", issue=wants("1.1"), settings=Settings(max_candidates=1)))
     assert (ranking.chosen, ranking.ambiguous, names(ranking)) == (UNSET, True, ["1.1"])
     assert "fixVersions 1.1: 2 branches take it alike: 1.1, v1.1" in ranking.notes
+
+
+# --- which names count: the default, the settings, what was linked or chosen ---
+
+
+def test_a_default_that_looks_like_a_work_branch_is_a_line() -> None:
+    assert asks("fixes/8.4 release/8.3", "8.4.1", default="fixes/8.4") == "issue-version fixes/8.4"
+
+
+def test_work_prefixes_replace_the_usual_ones() -> None:
+    def ask(branches: str, *prefixes: str) -> Facts:
+        return facts(branches, issue=wants("8.4.1"), settings=Settings(work_prefixes=prefixes))
+
+    assert answer(ask("main stable/8.4", "stable/")) == "default main"
+    assert rank(ask("main stable/8.4", "stable/")).notes[0] == "left out as work branches: 1: stable/8.4"
+    assert answer(ask("main fixes/8.4", "feature/")) == "issue-version fixes/8.4"
+
+
+def test_a_version_in_a_name_that_is_no_line_is_said() -> None:
+    assert rank(facts("main release/8.4 login-8.4")).notes == (
+        "a version in the name, and no release line by it: 1: login-8.4",
+    )
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        (pull("fixes/8.4"), "issue-version fixes/8.4"),
+        (pull("fixes/8.4", state="merged"), "issue-version fixes/8.4"),
+        (pull("fixes/8.4", state="closed"), "default main"),
+        (IssueLink(kind="other", key="APP-2", base_branch="fixes/8.4"), "default main"),
+    ],
+)
+def test_a_base_of_a_pull_request_counts_whatever_its_name(link: IssueLink, expected: str) -> None:
+    assert answer(facts("main fixes/8.4", issue=wants("8.4.1", links=(link,)))) == expected
+
+
+def test_what_stands_in_no_order_comes_after_what_does() -> None:
+    """Of equal scores: the ninth of the order, which gets no points for its place, before a family word."""
+    settings = Settings(default_order=("n*",))
+    ranking = rank(facts("na nb nc nd ne nf ng nh ni legacy", default=None, settings=settings))
+    assert names(ranking)[-2:] == ["ni", "legacy"]
+    assert ranking.candidates[-2].score == ranking.candidates[-1].score
+    assert details(ranking, "nh")[0] == "sort-order +1: number 8 of the default order"
+    assert details(ranking, "ni") == ["ref-provenance +5: the remote listed it in this run"]
+
+
+def test_a_view_is_read_for_the_versions_that_the_issue_asks_for() -> None:
+    bundle = facts("main widget-1.2", issue=wants("widget 1.2.3", links=(pull("main"),)))
+    view = read_asked(bundle)
+    assert set(view.repo.conventions.lines) == {"widget-1.2"}
+    assert set(read_view(bundle).repo.conventions.lines) == set()
+    # The names are not looked at again for facts with the same refs.
+    assert read_asked(bundle, view).listed.branches is view.listed.branches
 
 
 # --- default and development branch ---
@@ -669,12 +937,14 @@ def test_a_development_branch_is_named_exactly(name: str) -> None:
 def test_a_dead_development_branch_does_not_hide_a_living_one() -> None:
     ages = {"main": 5, "development": 400, "dev": 1}
     assert answer(facts("main development dev", dates=ages)) == "default dev"
+    assert answer(facts("main development dev", dates=ages | {"development": 1})) == "default development"
 
 
 @pytest.mark.parametrize(
     ("branches", "default", "expected"),
     [
         ("main develop", "develop", "default develop"),
+        ("develop development", "development", "default development"),
         ("main staging", "staging", "default staging"),
         ("grove main", "grove", "default grove"),
         ("main trunk master", "trunk", "default trunk"),
@@ -684,6 +954,8 @@ def test_a_dead_development_branch_does_not_hide_a_living_one() -> None:
 )
 def test_the_servers_word_goes_before_names(branches: str, default: str, expected: str) -> None:
     assert answer(facts(branches, default=default)) == expected
+    dated = facts(branches, default=default, dates=dict.fromkeys(branches.split(), 1))
+    assert not any("development branch" in note for note in rank(dated).notes if default == "develop")
 
 
 @pytest.mark.parametrize(
@@ -722,6 +994,8 @@ def test_the_default_order() -> None:
         (d.split("number ")[1], n) for n in names(ranking) for d in details(ranking, n) if d.startswith("sort-order")
     )
     assert [n for _, n in places] == ["develop", "trunk", "main", "master", "1.10", "1.9"]
+    assert details(ranking, "develop")[0] == "repo-default +30: the development branch"
+    assert details(ranking, "trunk")[0] == "repo-default +20: the server's default branch"
 
 
 @pytest.mark.parametrize(
@@ -736,6 +1010,7 @@ def test_the_default_order() -> None:
 def test_a_configured_order(branches: str, order: tuple[str, ...] | Literal["seed"], expected: str) -> None:
     bundle = facts(branches, dates={"main": 2, "develop": 1}, settings=Settings(default_order=order))
     assert answer(bundle) == expected
+    assert not any("defaultOrder" in note for note in rank(bundle).notes)
 
 
 def test_a_configured_order_gives_the_places() -> None:
@@ -743,6 +1018,17 @@ def test_a_configured_order_gives_the_places() -> None:
     assert details(ranking, "release/1.10")[-2] == "sort-order +8: number 1 of the default order"
     assert details(ranking, "release/1.9")[-2] == "sort-order +7: number 2 of the default order"
     assert details(ranking, "main")[-2] == "sort-order +6: number 3 of the default order"
+    assert details(ranking, "release/1.10")[-3] == "repo-default +30: first of the configured defaultOrder"
+    assert details(ranking, "release/1.9")[:-2] == [
+        "version-convention +2: one of 2 named under release/{major}.{minor}"
+    ]
+    assert details(ranking, "main")[:-2] == ["repo-default +20: the server's default branch"]
+
+
+def test_the_order_of_the_seed() -> None:
+    ranking = rank(facts("master main develop2 release/1.0", settings=Settings(default_order="seed")))
+    places = {n: d.split("number ")[1][0] for n in names(ranking) for d in details(ranking, n) if "number" in d}
+    assert sorted(places, key=places.__getitem__) == ["develop2", "release/1.0", "main", "master"]
 
 
 def test_missing_entries_of_an_order() -> None:
@@ -774,9 +1060,37 @@ def test_the_time_to_live_is_a_setting() -> None:
 
 
 def test_a_later_choice_counts_more() -> None:
-    ranking = rank(facts("main 1.0 1.1 1.2", recent=(chose("1.0", 3, 9), chose("1.1", 1), chose("1.2", 2))))
+    recent = (chose("1.0", 3, 9), chose("gone", 0), chose("1.1", 1), chose("1.2", 2))
+    ranking = rank(facts("main 1.0 1.1 1.2", recent=recent))
+    assert "recent +8: chosen by a person 9 times, last on 2026-11-27" in details(ranking, "1.0")
     points = {n: d.split(":")[0] for n in names(ranking) for d in details(ranking, n) if d.startswith("recent")}
     assert points == {"1.1": "recent +12", "1.2": "recent +10", "1.0": "recent +8"}
+
+
+def test_the_points_of_old_choices_end_at_none() -> None:
+    lines = [f"1.{n}" for n in range(9)]
+    recent = tuple(chose(line, day) for day, line in enumerate(lines))
+    ranking = rank(facts(["main", *lines], recent=recent))
+    points = [d.split(":")[0] for line in lines for d in details(ranking, line) if d.startswith("recent")]
+    assert points == [f"recent +{p}" for p in (12, 10, 8, 6, 4, 2, 0, 0, 0)]
+
+
+MEMORY = "the memory says 1.2, chosen on 2026-11-29; the issue's evidence says "
+
+
+@pytest.mark.parametrize(
+    ("issue", "said"),
+    [
+        (wants("1.0.3"), [f"{MEMORY}1.0"]),
+        (wants(("1.5.3", "1.4.0", "1.3.0", "1.0.3", "1.1.0")), [f"{MEMORY}1.0, 1.1, 1.3, 1.4, 1.5"]),
+        (wants(("1.0.3", "1.2.0")), []),
+        (wants(affected="1.0.3"), []),
+        (None, []),
+    ],
+)
+def test_a_memory_against_the_evidence_is_said(issue: Issue | None, said: list[str]) -> None:
+    bundle = facts("main 1.0 1.1 1.2 1.3 1.4 1.5", issue=issue, recent=(chose("1.0", 3), chose("1.2", 1)))
+    assert [note for note in rank(bundle).notes if "memory" in note] == said
 
 
 def test_a_remembered_branch_that_is_gone() -> None:
@@ -831,9 +1145,20 @@ def test_the_floor_is_explained() -> None:
     )
     kinds = {e.kind for c in rank(low).candidates for e in c.evidence}
     assert not kinds & {"issue-version", "linked-release"}
+    assert details(rank(low), "1.0")[0] == "version-convention +100: fixVersions 1.0.2: covered by this branch's 1.0"
+
+
+def test_a_backtest_that_asked_nothing_is_not_spoken_of() -> None:
+    assert rank(facts("main", backtest=Backtest(asked=0, right=0, wrong=0, held=0, at=NOW))).notes == ()
 
 
 # --- the whole record ---
+
+
+def test_only_names_under_the_convention_have_its_points() -> None:
+    ranking = rank(facts("main 1.0 1.1 v1.2"))
+    assert "version-convention +2: one of 2 named under {major}.{minor}" in details(ranking, "1.1")
+    assert not any("named under" in d for d in details(ranking, "v1.2"))
 
 
 def test_a_whole_ranking() -> None:

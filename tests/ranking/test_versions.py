@@ -18,8 +18,9 @@ ORDERED = (
     ("0.0.1",),
     ("0.9",),
     ("0.10",),
-    ("1.0-dev1", "1.0.dev1", "1.0-nightly1", "1.0-canary1"),
+    ("1.0-dev1", "1.0.dev1", "1.0-nightly1", "1.0-canary1", "1.0-development1"),
     ("1.0-dev2", "1.0_dev_2"),
+    ("1.0-next1",),
     ("1.0-a1", "1.0a1", "1.0-alpha1", "1.0.alpha.1"),
     ("1.0-alpha2", "1.0.0-alpha.2"),
     ("1.0-alpha10",),
@@ -57,6 +58,7 @@ ORDERED = (
     ("2",),
     ("2.0.1",),
     ("2.305.10",),
+    ("2.x",),
     ("3.9",),
     ("3.10",),
     ("3.11",),
@@ -242,6 +244,9 @@ def test_a_pre_release_never_covers_its_final(version: Version) -> None:
         ("2.0-rc", "2.0-rc10", True),
         ("2.0-rc", "2.0-beta1", False),
         ("2.0-rc1", "2.0.1", False),
+        ("2.0-rc1", "2.1-rc1", False),
+        ("7.0.x", "7", False),
+        ("7.17.0", "7.17.x", False),
         ("2.0-rc1", "2.0.x", False),
         ("2.0-rc1", "2.0.x-rc1", False),
         ("2.0", "2.0-rc1", True),
@@ -250,6 +255,22 @@ def test_a_pre_release_never_covers_its_final(version: Version) -> None:
 )
 def test_what_covers_what(branch: str, wanted: str, covers: bool) -> None:  # noqa: FBT001 - a column of the table
     assert read(read_branch(branch)).covers(read(read_tag(wanted))) is covers
+
+
+@pytest.mark.parametrize(
+    ("version", "line", "within"),
+    [
+        (Version((8, 0, 1)), (8, 0), True),
+        (Version((8, 1)), (8, 0), False),
+        (Version((8,)), (8, 0), True),
+        (Version((8,)), (8, 1), False),
+        (Version((8,), wildcard=True), (8, 0), False),
+        (Version((8, 1), wildcard=True), (8,), True),
+        (Version((9, 1), wildcard=True), (8,), False),
+    ],
+)
+def test_what_is_within_a_line(version: Version, line: tuple[int, ...], within: bool) -> None:  # noqa: FBT001 - a column of the table
+    assert version.within(line) is within
 
 
 @unhurried
@@ -282,6 +303,8 @@ def test_a_number_of_absurd_length_is_no_version(length: int) -> None:
 def test_a_number_of_absurd_length_does_not_hide_the_version() -> None:
     assert read(read_branch("20240101123456789/release-1.2")) == Version((1, 2))
     assert read(read_tag("1.2-" + "9" * 10_000)) == Version((1, 2))
+    assert read(read_tag("1.2-rc" + "9" * 10_000)).build == (99_999_999_999_999,)
+    assert read(read_tag("1.99999999999999")) == Version((1, 99_999_999_999_999))
 
 
 def test_a_version_of_ten_thousand_components_is_read() -> None:
@@ -325,6 +348,10 @@ def test_unicode_digits_are_no_digits(text: str) -> None:
         ("mergify/bp/8.1/pr-2", "mergify/bp/", (8, 1), "/pr-2", False),
         ("10.x-testing-something", "", (10,), "-testing-something", True),
         ("release-0.30", "release-", (0, 30), "", False),
+        # What has two numbers or is a line goes before a bare number.
+        ("7/release-1.2", "7/release-", (1, 2), "", False),
+        ("7/release-2.x", "7/release-", (2,), "", True),
+        ("beta-login/2.3", "beta-login/", (2, 3), "", False),
     ],
 )
 def test_read_branch(name: str, before: str, numbers: tuple[int, ...], after: str, wildcard: bool) -> None:  # noqa: FBT001 - a column of the table
@@ -333,6 +360,24 @@ def test_read_branch(name: str, before: str, numbers: tuple[int, ...], after: st
     assert (reading.before, reading.after) == (before, after)
     assert reading.version == Version(numbers, wildcard=wildcard)
     assert reading.components == len(numbers)
+
+
+@pytest.mark.parametrize(
+    ("name", "ripeness", "build"),
+    [
+        ("release/1.0b1", -4, (1,)),
+        ("release/beta-2.3", -4, ()),
+        ("beta/2.3-rc1", -1, (1,)),
+        ("2.0-dev", 0, ()),
+        ("2.0-next", 0, ()),
+        ("2.0-development", 0, ()),
+        ("2.0-release", 0, ()),
+        ("1.2-login-rc1", 0, ()),
+    ],
+)
+def test_how_ripe_the_version_of_a_branch_is(name: str, ripeness: int, build: tuple[int, ...]) -> None:
+    version = read(read_branch(name))
+    assert (version.ripeness, version.build) == (ripeness, build)
 
 
 @pytest.mark.parametrize(
@@ -358,6 +403,8 @@ def test_a_branch_without_a_version(name: str) -> None:
         ("1.0.0+build.77", Version((1, 0, 0)), ("build",), ()),
         ("REL_15_4", Version((15, 4)), ("rel",), ()),
         ("jdk-17.0.2+8", Version((17, 0, 2)), ("jdk",), ()),
+        ("1.0-1234567", Version((1, 0)), (), (1_234_567,)),
+        ("1.0-12345678", Version((1, 0)), (), ()),
         ("v25.10.1-stable", Version((25, 10, 1)), ("stable",), ()),
         ("release-1.2.3-rc.1", Version((1, 2, 3), ripeness=-1, build=(1,)), ("release",), ()),
     ],
@@ -390,6 +437,19 @@ def test_read_tag(name: str, version: Version, words: tuple[str, ...], tail: tup
         ("2.7.2", Version((2, 7, 2))),
         ("26.2", Version((26, 2))),
         ("1.10.38", Version((1, 10, 38))),
+        ("5.0-dev", Version((5, 0), ripeness=-7)),
+        ("2024-01", Version((2024, 1))),
+        # A version beside a bare number, and a day behind a version.
+        ("iOS 17 1.2", Version((1, 2))),
+        ("1.2-2024.05.01", Version((1, 2))),
+        ("1.2-2024.1.1", Version((1, 2))),
+        # What only looks like a count or a key.
+        ("Sprint 4.2", Version((4, 2))),
+        ("week 7.x", Version((7,), wildcard=True)),
+        ("C# 17", Version((17,))),
+        ("8 C#", Version((8,))),
+        ("ESX17", Version((17,))),
+        ("OCP-17 final", Version((17,))),
     ],
 )
 def test_read_label(label: str, version: Version) -> None:
@@ -423,11 +483,18 @@ def test_a_label_without_one_version(label: str) -> None:
     assert read_label(label) is None
 
 
+def test_words_and_numbers_of_a_build_tell_no_product_apart() -> None:
+    for label in ("1.0+local.7", "1.0-3"):
+        reading = read_label(label)
+        assert reading is not None
+        assert (reading.words, reading.tail) == ((), ())
+
+
 def test_a_label_that_ends_in_its_separator_is_the_number() -> None:
     assert read(read_label("201601-")) == Version((201601,))
 
 
-@pytest.mark.parametrize("label", [">=1.2", "<1.3", "!=1.2", "before 1.2", "not 1.2", "1.2 or newer", "1.2 and later"])
+@pytest.mark.parametrize("label", [">=1.2", "<1.3", "!=1.2", "before 1.2", "not 1.2", "1.2 or newer", "BEFORE 1.2"])
 def test_a_range_is_no_version(label: str) -> None:
     assert read_label(label) is None
 
@@ -438,6 +505,9 @@ def test_a_range_is_no_version(label: str) -> None:
         "17, 18",
         "17/18",
         "17 and 18",
+        "17 AND 18",
+        "1.2 - v1.3",
+        "1.2-V1.3",
         "1_2, 1_3",
         "1.2-1.3",
         "1.2|1.3",
@@ -451,7 +521,7 @@ def test_several_versions_are_none(label: str) -> None:
     assert read_label(label) is None
 
 
-@pytest.mark.parametrize("label", ["Q3 2025", "#17", "PR 17", "17%"])
+@pytest.mark.parametrize("label", ["Q3 2025", "#17", "PR 17", "17%", "APP-17"])
 def test_a_number_that_counts_something_else_is_no_version(label: str) -> None:
     assert read_label(label) is None
 
