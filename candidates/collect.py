@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 
@@ -280,8 +279,8 @@ def _read_local(request: Request, asked: _Asked) -> LocalRefs:
     return without_aliases(git, remote, list_local_refs(git, remote, asked.config), _listed_by(asked.answer))
 
 
-def _listed_by(answer: RemoteAnswer | Failure | None) -> AbstractSet[str]:
-    return answer.branches.keys() if isinstance(answer, RemoteAnswer) else frozenset()
+def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
+    return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
 def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline) -> Failure | None:

@@ -5,23 +5,27 @@ git is run through `collectors.process`. No object is read for it, but where an 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from collectors.errors import SetupError
-from collectors.ref_lines import RefColumns, parse_ref_lines, text_of
+from collectors.ref_lines import PEELED, RefColumns, parse_ref_lines, text_of
 from collectors.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from ranking.names import HEADS, REMOTES, TAGS, Refname, remote_tracking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from collections.abc import Set as AbstractSet
 
     from collectors.process import Git
     from collectors.refspecs import Splitter
     from collectors.repository import Config
+
+_PLAIN: Final = "--format=%(objectname) %(refname)"
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_MOST_NAMES: Final = 200
 
 
 class Elsewhere(Struct, frozen=True, kw_only=True):
@@ -77,7 +81,7 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     own = specs.get(remote, ()) if remote is not None else ()
     ran = git.run("show-ref", "--dereference")
     whole = ran.code in {0, 1}  # 1: there are none
-    columns = parse_ref_lines(text_of(ran) if whole else _listed(git), " ")
+    columns = parse_ref_lines(text_of(ran) if whole else _listed(git, _PLAIN), " ")
     heads = columns.under(HEADS)
     heads.pop("HEAD", None)
     tracking: dict[str, str] = {}
@@ -86,14 +90,14 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     if remote is not None:
         split = tracking_splitter(remote, specs)
         tracking, elsewhere = _tracked(columns, remote, split)
-        pointed = split.branch_of("\n".join(git.run("symbolic-ref", "--quiet", remote_tracking(remote, "HEAD")).lines))
-        default, dangling = (pointed, None) if pointed in tracking or pointed in elsewhere else (None, pointed)
+        target = "\n".join(git.run("symbolic-ref", "--quiet", remote_tracking(remote, "HEAD")).lines)
+        pointed = split.branch_of(target)
+        default, dangling = (pointed, None) if target in columns.refnames else (None, pointed)
     return LocalRefs(
         heads=heads,
         tracking=tracking,
         elsewhere=elsewhere,
-        # The objects of some ref are not here to say what each tag stands for. Names alone need none.
-        tags=columns.peeled_tags() if whole else dict.fromkeys(columns.under(TAGS)),
+        tags=columns.peeled_tags() if whole else _tags_alone(git),
         cached_default=default,
         dangling_default=dangling,
         covers_all=covers_all_branches(own),
@@ -101,15 +105,22 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     )
 
 
-def without_aliases(git: Git, remote: str | None, local: LocalRefs, known: AbstractSet[str] = frozenset()) -> LocalRefs:
-    """The same, less the symrefs among the remote-tracking refs of branches that are not known: no remote's branches.
+def without_aliases(git: Git, remote: str | None, local: LocalRefs, listed: Mapping[str, str] = _NOTHING) -> LocalRefs:
+    """The same, less the symrefs among the remote-tracking refs: what they lead to is no remote's branch of their name.
 
-    `known`: the branches that the remote itself lists, for which it makes no difference.
+    `listed`: the remote's branches by its own word. Where the ref here holds just that commit it makes no difference.
     """
-    if remote is None or (local.tracking.keys() <= known and local.elsewhere.keys() <= known):
+    if remote is None:
         return local
-    rows = _listed(git, "--format=%(symref) %(refname)", REMOTES)
+    doubtful = [remote_tracking(remote, name) for name, tip in local.tracking.items() if listed.get(name) != tip]
+    doubtful += [kept.refname for name, kept in local.elsewhere.items() if listed.get(name) != kept.tip]
+    if not doubtful:
+        return local
+    # Each by its name costs no walk through the others; many are no command line, nor is what is no plain text.
+    by_name = len(doubtful) <= _MOST_NAMES and "".join(doubtful).isascii() and "\\" not in "".join(doubtful)
+    rows = _listed(git, "--format=%(symref) %(refname)", *(doubtful if by_name else [REMOTES]))
     aliases = {refname for symref, _, refname in (row.partition(" ") for row in rows.split("\n")) if symref}
+    aliases &= set(doubtful)
     if not aliases:
         return local
     return altered(
@@ -127,7 +138,7 @@ def _tracked(columns: RefColumns, remote: str, split: Splitter) -> tuple[dict[st
     rest = [
         (oid, refname)
         for oid, refname in zip(columns.oids, columns.refnames, strict=True)
-        if refname.startswith(REMOTES) and not refname.startswith(told)
+        if refname.startswith(REMOTES) and not refname.startswith(told) and not refname.endswith(PEELED)
     ]
     for oid, refname in rest:
         branch = split.branch_of(refname)
@@ -143,7 +154,16 @@ def _tracked(columns: RefColumns, remote: str, split: Splitter) -> tuple[dict[st
     return tracking, elsewhere
 
 
-def _listed(git: Git, form: str = "--format=%(objectname) %(refname)", *under: str) -> str:
+def _tags_alone(git: Git) -> Mapping[str, str | None]:
+    """The tags where some ref's object is missing, at which `show-ref` stops: no tag's need it be."""
+    ran = git.run("show-ref", "--tags", "--dereference")
+    if ran.code in {0, 1}:
+        return parse_ref_lines(text_of(ran), " ").peeled_tags()
+    # One is: what each of them stands for cannot be told. Names alone need no object.
+    return dict.fromkeys(parse_ref_lines(_listed(git, _PLAIN, TAGS), " ").under(TAGS))
+
+
+def _listed(git: Git, form: str, *under: str) -> str:
     ran = git.run("for-each-ref", form, *under)
     if ran.code != 0:
         from collectors.git_failures import relevant_line  # noqa: PLC0415 - its patterns serve a failure alone

@@ -12,7 +12,8 @@ from ranking.names import TAGS
 if TYPE_CHECKING:
     from collectors.process import Ran
 
-_PEELED: Final = "^{}"
+PEELED: Final = "^{}"
+"""What git puts after the name of a tag where the object id is that of what the tag stands for."""
 _OID_LENGTHS: Final = frozenset({40, 64})  # SHA-1, SHA-256
 
 
@@ -23,13 +24,14 @@ class RefColumns(Struct, frozen=True):
     refnames: list[str]
 
     def under(self, prefix: str) -> dict[str, str]:
-        """The rest of every refname under the prefix, with its object id."""
-        size = len(prefix)
-        return {n[size:]: oid for n, oid in zip(self.refnames, self.oids, strict=True) if n.startswith(prefix)}
+        """The rest of every refname under the prefix, with its object id; a peeled line is no ref."""
+        size, listed = len(prefix), zip(self.refnames, self.oids, strict=True)
+        return {n[size:]: oid for n, oid in listed if n.startswith(prefix) and not n.endswith(PEELED)}
 
     def peeled_tags(self) -> dict[str, str]:
         """Every tag with the object that it stands for: the peeled line takes the place of the tag's own."""
-        return {name.removesuffix(_PEELED): oid for name, oid in self.under(TAGS).items()}
+        size, listed = len(TAGS), zip(self.refnames, self.oids, strict=True)
+        return {n[size:].removesuffix(PEELED): oid for n, oid in listed if n.startswith(TAGS)}
 
 
 def parse_ref_lines(text: str, separator: str) -> RefColumns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,8 +32,17 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 def _below(environ: Mapping[str, str], variable: str, usual: str) -> Path:
     named = environ.get(variable, "")
     # The specification: a relative path is to be ignored.
-    base = Path(named) if named.startswith("/") else Path(environ.get("HOME") or "~") / usual
+    return (Path(named) if named.startswith("/") else _home(environ) / usual) / _NAME
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    """HOME; where that is no absolute path, as in some containers, what the system holds of this user."""
+    named = environ.get("HOME", os.environ.get("HOME", ""))
+    if named.startswith("/"):
+        return Path(named)
+    from pwd import getpwuid  # noqa: PLC0415 - hardly ever, and Windows has none
+
     try:
-        return base.expanduser() / _NAME
-    except RuntimeError:  # no HOME and no entry for this user: the path says so, and nothing reads or writes it
-        return base / _NAME
+        return Path(getpwuid(os.getuid()).pw_dir)
+    except KeyError:  # no entry either: the path says so, and nothing reads or writes it
+        return Path("~")

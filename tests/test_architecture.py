@@ -75,6 +75,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("collectors.backtest_store", "hashlib"): "6 ms that only a kept backtest pays",
     ("collectors.config_files", "tomllib"): "only where there is a file",
     ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
+    ("collectors.user_folders", "pwd"): "hardly ever: where HOME is no absolute path; Windows has none",
     ("collectors.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
 }
 

@@ -51,9 +51,9 @@ def test_the_starts_of_git_are_counted(workshop: Workshop, source: Repo) -> None
     script.chmod(0o755)
     port = clone.port(executable=str(script))
     found = list_local_refs(port, "origin", read_config(clone.port()))
-    without_aliases(port, "origin", found, known={"main", "main-2", "release/1.2"})
+    without_aliases(port, "origin", found, found.tracking)
     assert (workshop.folder / "starts").read_text().splitlines() == ["show-ref", "symbolic-ref"]
-    without_aliases(port, "origin", found, known={"main"})
+    without_aliases(port, "origin", found, {"main": found.tracking["main"]})
     assert (workshop.folder / "starts").read_text().splitlines() == ["show-ref", "symbolic-ref", "for-each-ref"]
 
 
@@ -96,6 +96,22 @@ def test_a_branch_whose_commit_is_missing_is_still_listed(workshop: Workshop, so
     gone = "1" * 40
     (clone.path / ".git" / "refs" / "remotes" / "origin" / "gone").write_text(gone + "\n")
     assert local(clone).tracking["gone"] == gone
+
+
+def test_a_branch_whose_commit_is_missing_takes_no_tag_down(source: Repo) -> None:
+    source.git("tag", "--annotate", "--message=m", "v1")
+    (source.path / ".git" / "refs" / "heads" / "gone").write_text("1" * 40 + "\n")
+    assert local(source).tags == {"v1": source.oid("main")}
+
+
+def test_a_tag_object_where_a_branch_is_kept_makes_no_second_branch(workshop: Workshop, source: Repo) -> None:
+    clone = workshop.clone(source, "clone")
+    clone.git("tag", "--annotate", "--message=m", "v1")
+    clone.git("update-ref", "refs/remotes/origin/odd", "v1")
+    assert sorted(local(clone).tracking) == ["main", "main-2", "odd", "release/1.2"]
+    clone.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/far/*")
+    clone.git("update-ref", "refs/remotes/far/odd", "v1")
+    assert sorted(local(clone).elsewhere) == ["odd"]
 
 
 def test_a_single_branch_clone_says_what_it_covers(workshop: Workshop, source: Repo) -> None:
@@ -189,12 +205,20 @@ def test_other_symrefs_are_told_by_being_symrefs(workshop: Workshop, source: Rep
     assert sorted(found.heads) == ["main", "mine"]
 
 
-def test_an_alias_of_a_branch_that_the_remote_has_too_is_that_branch_here(workshop: Workshop, source: Repo) -> None:
+@pytest.mark.parametrize("beside", [(), ("stale",), ("stale-\u00fc",)])
+def test_an_alias_counts_where_it_stands_at_what_the_remote_lists(
+    workshop: Workshop, source: Repo, beside: tuple[str, ...]
+) -> None:
+    main, line = source.oid("main"), source.oid("release/1.2")
     clone = workshop.clone(source, "clone")
-    clone.git("symbolic-ref", "refs/remotes/origin/alias", "refs/remotes/origin/main")
+    for alias in ("alias", "other"):
+        clone.git("symbolic-ref", f"refs/remotes/origin/{alias}", "refs/remotes/origin/main")
+    for name in beside:  # what else lies here makes no difference
+        clone.git("update-ref", f"refs/remotes/origin/{name}", main)
     listed = list_local_refs(clone.port(), "origin", read_config(clone.port()))
-    remote = {"main", "main-2", "release/1.2", "alias"}
-    assert without_aliases(clone.port(), "origin", listed, remote).tracking["alias"] == source.oid("main")
+    remote = {"main": main, "main-2": source.oid("main-2"), "release/1.2": line, "alias": main, "other": line}
+    found = without_aliases(clone.port(), "origin", listed, remote)
+    assert sorted(found.tracking) == sorted(["alias", *beside, "main", "main-2", "release/1.2"])
 
 
 def test_an_alias_at_another_place_is_no_branch_either(workshop: Workshop, source: Repo) -> None:
@@ -203,6 +227,17 @@ def test_an_alias_at_another_place_is_no_branch_either(workshop: Workshop, sourc
     clone.git("fetch", "--quiet")
     clone.git("symbolic-ref", "refs/remotes/far/alias", "refs/remotes/far/main")
     assert sorted(local(clone).elsewhere) == ["main", "main-2", "release/1.2"]
+
+
+def test_a_pointer_to_a_ref_that_is_gone_dangles_though_the_branch_is_kept_elsewhere(
+    workshop: Workshop, source: Repo
+) -> None:
+    clone = workshop.clone(source, "clone")
+    clone.git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/far/*")
+    clone.git("fetch", "--quiet")
+    clone.git("update-ref", "-d", "refs/remotes/origin/main")
+    found = local(clone)
+    assert (found.cached_default, found.dangling_default) == (None, "main")
 
 
 def test_names_that_are_trouble_are_listed_as_they_are(source: Repo) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import sys
 from pathlib import Path
 
@@ -30,3 +31,10 @@ def test_the_folders(environ: dict[str, str], config: str, state: str) -> None:
 
 def test_without_a_home_it_is_this_users() -> None:
     assert config_folder({}) == Path(os.environ["HOME"], ".config", "base-branch")
+
+
+@pytest.mark.parametrize("home", ["", "h", "~"])
+def test_a_home_that_is_no_absolute_path_is_none(home: str) -> None:
+    own = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    assert config_folder({"HOME": home}) == own / ".config" / "base-branch"
+    assert state_folder({"HOME": home}) == own / ".local" / "state" / "base-branch"
