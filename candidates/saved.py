@@ -5,7 +5,6 @@ Each says what it cannot tell. Only a bundle has the facts, so that only a bundl
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -20,6 +19,7 @@ from candidates.explain import Line, answer_lines, candidate_lines, remote_of, s
 from candidates.replay import overlaid, recollected
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
+from collectors.store_file import reason_of, replace_named
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, Ranking
 from ranking.names import fault_of, shown
@@ -169,23 +169,16 @@ def save_bundle(path: Path, facts: Facts) -> None:
 
 def write_whole(path: Path, data: bytes, flag: str) -> None:
     """Write the file that a flag names, whole or not at all. InvalidInput where that cannot be."""
-    target = Path(os.path.realpath(path))  # a link stays a link
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        _refuse_device(target)
-        try:
-            beside.write_bytes(data)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        _refuse_device(path)
+        replace_named(path, data)
     except OSError as fault:
-        why = (fault.strerror or str(fault)).lower()
-        raise InvalidInput(f"{shown(str(path))} cannot be written: {why}", where=flag) from fault
+        raise InvalidInput(f"{shown(str(path))} cannot be written: {reason_of(fault)}", where=flag) from fault
 
 
-def _refuse_device(target: Path) -> None:
-    """What is written is put in the target's place: a device or a pipe would be a plain file ever after."""
-    if target.exists() and not (target.is_file() or target.is_dir()):
+def _refuse_device(path: Path) -> None:
+    """What is written is put in the path's place: a device or a pipe would be a plain file ever after."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError("it is no file")
 
 

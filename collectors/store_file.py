@@ -141,6 +141,19 @@ def replace_bytes(path: Path, data: bytes, *, lasting: bool = True) -> None:
             _sync_folder(path.parent)
 
 
+def replace_named(path: Path, data: bytes) -> None:
+    """Write a file that the user named: whole or not at all, and not to last. OSError where that cannot be.
+
+    One that is there keeps its mode, and a symbolic link stays one; a new one is as readable as the umask has it.
+    The draft beside it goes through no link: whoever filled that folder must not say what else is written.
+    """
+    target = Path(os.path.realpath(path))
+    found = _look(target)
+    _refuse_read_only(target, found)
+    with _draft(target, data, found, mode=0o666, lasting=False) as draft:
+        draft.replace(target)
+
+
 def reason_of(fault: OSError) -> str:
     """What the system said, in lower case and without the path."""
     return (fault.strerror or str(fault)).lower() if fault.errno else str(fault)
@@ -233,12 +246,14 @@ def _take(descriptor: int) -> bool:
 
 
 @contextmanager
-def _draft(target: Path, data: bytes, like: os.stat_result | None, *, lasting: bool = True) -> Iterator[Path]:
+def _draft(
+    target: Path, data: bytes, like: os.stat_result | None, *, mode: int = 0o600, lasting: bool = True
+) -> Iterator[Path]:
     """Give a finished file beside the target, synced where it is to last; unless moved into place it goes again."""
     # Not tempfile: 8 ms of import for a random name.
     draft = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(draft, flags, 0o600)
+    descriptor = os.open(draft, flags, mode)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
             if like is not None:
