@@ -114,7 +114,8 @@ def _read(path: Path, most: int) -> list[bytes] | None:
     """The lines that stand within `most` bytes, the last perhaps cut; only where the file is whole to there."""
     inflate = zlib.decompressobj(_GZIP)
     try:
-        text = inflate.decompress(path.read_bytes(), most)
+        with path.open("rb") as file:  # no more of it than can count: a file that is none of ours may be of any size
+            text = inflate.decompress(file.read(most + most // 64 + 1024), most)
     except (OSError, zlib.error):
         return None
     whole = inflate.eof or len(text) == most

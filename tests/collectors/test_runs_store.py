@@ -71,6 +71,16 @@ def test_a_damaged_file_is_nothing_and_harms_no_other(tmp_path: Path, damage: by
     assert (read_lines(newest), read_lines(oldest)) == (None, [b"head", b"body"])
 
 
+def test_of_a_file_of_any_size_no_more_is_read_than_a_run_can_be(tmp_path: Path) -> None:
+    keep(tmp_path, "00000a", 0, b"head", os.urandom(200_000))
+    (file,) = list_kept(tmp_path)
+    os.truncate(file.path, 1 << 36)  # a hole, which takes no room, and more than any machine's memory
+    assert read_head(file) == b"head"
+    lines = read_lines(file)
+    assert lines is not None
+    assert lines[0] == b"head"
+
+
 def test_what_is_not_ours_stays(tmp_path: Path) -> None:
     (tmp_path / "notes.gz").write_bytes(b"mine")
     (tmp_path / "run-20261130T120000000000Z-00000f.gz").mkdir()
