@@ -5,6 +5,7 @@ The outcome stands first, so that a list of runs reads the beginning of each fil
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeVar
@@ -94,7 +95,7 @@ def read_runs(environ: Mapping[str, str]) -> KeptRuns:
     folder = runs_folder(environ)
     files = list_kept(folder)
     found = [outcome for file in files if (outcome := _outcome(file)) is not None]
-    return KeptRuns(folder=str(folder), runs=tuple(found), unreadable=len(files) - len(found))
+    return KeptRuns(folder=json_text(str(folder)), runs=tuple(found), unreadable=len(files) - len(found))
 
 
 def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
@@ -108,7 +109,8 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
     try:
         outcome, decision, bundle = lines if lines is not None else []
         return KeptRun(
-            outcome=decode_strict(outcome, Outcome, "its outcome"),
+            # By the name of its file, which is how it is called.
+            outcome=altered(decode_strict(outcome, Outcome, "its outcome"), id=found[0].id),
             decision=_unless_null(decision, Decision, "its decision"),
             bundle=decode_bundle(bundle, "its bundle") if bundle != b"null" else None,
         )
@@ -123,6 +125,11 @@ def clear_runs(environ: Mapping[str, str]) -> int:
     return remove(list_kept(runs_folder(environ)))
 
 
+def json_text(text: str) -> str:
+    r"""A path, or words with one, as JSON can hold it: bytes that are no UTF-8 stand as `\xNN`."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
+
+
 def _fitting(facts: Facts) -> bytes | None:
     """The facts as a line; None where it would be longer than the ring takes, most often before it is written."""
     if (len(facts.refs.branches) + len(facts.refs.tags)) * _LEAST_REF_BYTES > LARGEST_LINE:
@@ -134,7 +141,7 @@ def _fitting(facts: Facts) -> bytes | None:
 def _outcome(file: KeptFile) -> Outcome | None:
     head = read_head(file)
     try:
-        return msgspec.json.decode(head, type=Outcome) if head is not None else None
+        return altered(msgspec.json.decode(head, type=Outcome), id=file.id) if head is not None else None
     except msgspec.DecodeError:  # of another version
         return None
 
