@@ -231,7 +231,7 @@ def test_no_token_is_kept(lines: Stand, home: Path) -> None:
     assert [TOKEN.encode() in text for text in texts] == [False, False, False]
 
 
-def test_a_run_that_is_ended_from_outside_is_kept_too(lines: Stand) -> None:
+def test_a_run_that_is_ended_from_outside_is_kept_too(lines: Stand, tmp_path: Path) -> None:
     with silent_listener() as port:
         url = f"http://{HOST}:{port}/ended.git"
         lines.serve_as(url)
@@ -240,7 +240,13 @@ def test_a_run_that_is_ended_from_outside_is_kept_too(lines: Stand) -> None:
             assert child.poll() is None
         child.terminate()
         child.communicate()
-    assert [(run["exitCode"], run["fault"]) for run in kept()] == [(130, "interrupted")]
+    [run] = kept()
+    assert (run["exitCode"], run["fault"]) == (130, "interrupted")
+    assert shown_of(run["id"])[-1] == "It ended before anything was ranked."
+    for view in (View(html=tmp_path / "page.html"), View(markdown=True), View(mermaid=True)):
+        with pytest.raises(InvalidInput, match=r"--(html|markdown|mermaid): the run .* has no evidence to write"):
+            shown_of(run["id"], view)
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_more_facts_than_the_ring_takes_leave_the_decision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
