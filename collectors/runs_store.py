@@ -123,17 +123,22 @@ def _read(path: Path, most: int) -> list[bytes] | None:
 
 
 def _prune(folder: Path, own: Path, most: int) -> None:
-    """Remove the oldest until the rest keep both bounds; never the run's own, which may be dated before others."""
+    """Remove the oldest until the rest keep both bounds; never the run's own, which may be dated before others.
+
+    What cannot be removed (another user's, or a folder) stays, and counts: the run is kept all the same.
+    """
     room = MOST_BYTES - own.stat().st_size
     others = [file for file in list_kept(folder) if file.path != own]
     for place, file in enumerate(others, start=2):
         room -= file.size
         if place > most or room < 0:
-            file.path.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.path.unlink()
     newest = own.stat().st_mtime
     for name, looked in _entries(folder, _DRAFT):
         if newest - looked.st_mtime > _LEFTOVER_SECONDS:
-            (folder / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                (folder / name).unlink()
 
 
 def _entries(folder: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, os.stat_result]]:

@@ -90,6 +90,15 @@ def test_what_is_not_ours_stays(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["notes.gz", "run-20261130T120000000000Z-00000f.gz"]
 
 
+def test_what_cannot_be_removed_keeps_no_run_out(tmp_path: Path) -> None:
+    odd = tmp_path / ".run-x.gz.1.00000000.tmp"
+    odd.mkdir()
+    os.utime(odd, (0, 0))
+    keep(tmp_path, "00000a")
+    assert ids(tmp_path) == ["00000a"]
+    assert odd.is_dir()
+
+
 def test_a_file_that_is_gone_meanwhile_was_removed_by_somebody(tmp_path: Path) -> None:
     keep(tmp_path, "00000a")
     files = list_kept(tmp_path)
