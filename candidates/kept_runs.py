@@ -6,6 +6,7 @@ The outcome stands first, so that a list of runs reads the beginning of each fil
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeVar
@@ -117,7 +118,7 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
     except ValueError as fault:  # InvalidInput is one, and so is a line too few
         why = str(fault) if isinstance(fault, EvidenceError) else "it is damaged"
         message = f"the kept run {found[0].id} cannot be read: {why}"
-        raise InvalidInput(message, hint=f"zcat {shown(str(found[0].path))}") from fault
+        raise InvalidInput(message, hint=f"zcat {shlex.quote(shown(str(found[0].path)))}") from fault
 
 
 def clear_runs(environ: Mapping[str, str]) -> int:

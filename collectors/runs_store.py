@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -105,7 +106,7 @@ def remove(files: Sequence[KeptFile]) -> int:
             continue
         except OSError as fault:
             said = f"{shown(str(file.path))} cannot be removed: {reason_of(fault)}"
-            raise SetupError(said, code="runs-unwritable", hint=f"rm {shown(str(file.path))}") from fault
+            raise SetupError(said, code="runs-unwritable", hint=f"rm {shlex.quote(shown(str(file.path)))}") from fault
         gone += 1
     return gone
 

@@ -309,6 +309,16 @@ def test_what_is_of_another_version_is_counted_and_named(lines: Stand, home: Pat
         shown_of(json.loads(whole[0])["id"])
 
 
+def test_the_command_that_shows_a_damaged_file_can_be_typed_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "my runs"
+    folder.mkdir()
+    file = folder / "run-20260101T000000000000Z-00000a.gz"
+    file.write_bytes(b"")
+    with pytest.raises(InvalidInput) as caught:
+        list_or_explain(RunsRequest(run_id="00000a", view=ALL), {"BASE_BRANCH_RUNS_FOLDER": str(folder)})
+    assert caught.value.hint == f"zcat '{file}'"
+
+
 def test_a_kept_run_is_written_as_a_page(lines: Stand, tmp_path: Path) -> None:
     resolve(lines.clone.path, *ASKED)
     [run] = kept()
