@@ -16,7 +16,7 @@ from msgspec.structs import replace as altered
 from candidates import __version__
 from candidates.contract import UNNAMED, Decision, Decisions
 from candidates.exit_codes import ExitCode, exit_code_of
-from candidates.kept_runs import Command, KeptRun, Outcome, keep_run
+from candidates.kept_runs import Command, KeptRun, Outcome, json_text, keep_run
 from candidates.run import Run
 from collectors.errors import EvidenceError
 from collectors.process import Git
@@ -25,7 +25,8 @@ from collectors.runs_store import RUNS_VARIABLE
 from collectors.store_file import reason_of
 from ranking.facts import Facts
 
-_MOST_WORDS = 1000
+_MOST_CHARACTERS = 1000
+_MOST_OF_ISSUE = 120
 _NOT_KEPT = f"set {RUNS_VARIABLE} to another folder, or BASE_BRANCH_RUNS_KEEP to 0"
 
 
@@ -58,12 +59,13 @@ def journal(command: Command, begun: datetime, warn: Callable[[str], None]) -> I
     taken, said = Journal(command=command, begun=begun), None
     try:
         yield taken
+    except BrokenPipeError:  # a reader that had enough: no fault, as the boundary sees it
+        raise
     except (EvidenceError, KeyboardInterrupt) as fault:
         taken.code, said = exit_code_of(fault), str(fault) or "interrupted"
         raise
     except Exception as fault:
-        # With an answer it is typer's exit, or a reader that had enough.
-        said = None if taken.answer is not None else f"unforeseen {type(fault).__name__}: {fault}"
+        taken.code, said = exit_code_of(fault), f"unforeseen {type(fault).__name__}: {fault}"
         raise
     finally:
         _keep(taken, said, warn)
@@ -93,22 +95,22 @@ def _kept(taken: Journal, run: Run, decision: Decision | None, said: str | None)
         at=taken.begun.replace(microsecond=0),
         command=taken.command,
         repository=decision.repository if decision is not None else named or folder.name,
-        folder=redact(str(folder)),
+        folder=redact(json_text(str(folder))),
         issue=_issue(facts),
         branch=decision.base_branch if decision is not None else None,
         source=decision.base_branch_source if decision is not None else None,
         fetch_status=decision.base_fetch_status if decision is not None else None,
         exit_code=int(taken.code),
-        fault=redact(said)[:_MOST_WORDS] if said is not None else None,
+        fault=redact(json_text(said))[:_MOST_CHARACTERS] if said is not None else None,
         version=__version__,
     )
     return KeptRun(outcome=outcome, decision=decision, bundle=facts)
 
 
 def _issue(facts: Facts | None) -> str | None:
-    """The issue's key; where only versions were given, these."""
+    """The issue's key; where only versions were given, these. A row of the list has to hold it."""
     if facts is None or facts.issue is None:
         return None
-    if facts.issue.key == UNNAMED:
-        return ", ".join(version.name for version in facts.issue.versions) or None
-    return facts.issue.key
+    key, versions = facts.issue.key, facts.issue.versions
+    named = key if key != UNNAMED else ", ".join(version.name for version in versions)
+    return f"{named[: _MOST_OF_ISSUE - 1]}…" if len(named) > _MOST_OF_ISSUE else named or None

@@ -5,6 +5,8 @@ The outcome stands first, so that a list of runs reads the beginning of each fil
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeVar
@@ -94,7 +96,7 @@ def read_runs(environ: Mapping[str, str]) -> KeptRuns:
     folder = runs_folder(environ)
     files = list_kept(folder)
     found = [outcome for file in files if (outcome := _outcome(file)) is not None]
-    return KeptRuns(folder=str(folder), runs=tuple(found), unreadable=len(files) - len(found))
+    return KeptRuns(folder=json_text(str(folder)), runs=tuple(found), unreadable=len(files) - len(found))
 
 
 def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
@@ -108,19 +110,25 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
     try:
         outcome, decision, bundle = lines if lines is not None else []
         return KeptRun(
-            outcome=decode_strict(outcome, Outcome, "its outcome"),
+            # By the name of its file, which is how it is called.
+            outcome=altered(decode_strict(outcome, Outcome, "its outcome"), id=found[0].id),
             decision=_unless_null(decision, Decision, "its decision"),
             bundle=decode_bundle(bundle, "its bundle") if bundle != b"null" else None,
         )
     except ValueError as fault:  # InvalidInput is one, and so is a line too few
         why = str(fault) if isinstance(fault, EvidenceError) else "it is damaged"
         message = f"the kept run {found[0].id} cannot be read: {why}"
-        raise InvalidInput(message, hint=f"zcat {shown(str(found[0].path))}") from fault
+        raise InvalidInput(message, hint=f"zcat {shlex.quote(shown(str(found[0].path)))}") from fault
 
 
 def clear_runs(environ: Mapping[str, str]) -> int:
     """Remove every kept run; how many there were. SetupError where one cannot be removed."""
     return remove(list_kept(runs_folder(environ)))
+
+
+def json_text(text: str) -> str:
+    r"""A path, or words with one, as JSON can hold it: bytes that are no UTF-8 stand as `\xNN`."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def _fitting(facts: Facts) -> bytes | None:
@@ -134,7 +142,7 @@ def _fitting(facts: Facts) -> bytes | None:
 def _outcome(file: KeptFile) -> Outcome | None:
     head = read_head(file)
     try:
-        return msgspec.json.decode(head, type=Outcome) if head is not None else None
+        return altered(msgspec.json.decode(head, type=Outcome), id=file.id) if head is not None else None
     except msgspec.DecodeError:  # of another version
         return None
 

@@ -90,7 +90,9 @@ def _frame(timeline: Timeline) -> _Frame:
     right = max(_NARROWEST - room, min(_LEFT + densest * _MARK_APART, _WIDEST))
     rows = len(timeline.lanes) + bool(timeline.lost)
     if timeline.dated:
-        moments = [timeline.now, *(m.at for m in marks if m.at), *(ln.last for ln in timeline.lanes if ln.last)]
+        dates = [*(m.at for m in marks), *(lane.last for lane in timeline.lanes)]
+        # The right end is now: one commit of a clock that runs ahead must not push all else out of sight.
+        moments = [timeline.now, *(at for at in dates if at is not None and at <= timeline.now)]
         right = max(right, min((max(moments) - min(moments)).days / _YEAR * _YEAR_APART, _WIDEST))
         axis = axis_over(moments, _LEFT, right)
         return _Frame(

@@ -77,6 +77,15 @@ def _one(run: KeptRun, asked: RunsRequest) -> Shown:
         return Shown(data=encode_pretty(run))
     record = _recorded(run)
     if record is None:
+        written = {
+            "--html": asked.view.html is not None,
+            "--markdown": asked.view.markdown,
+            "--mermaid": asked.view.mermaid,
+        }
+        flag = next((flag for flag, value in written.items() if value), None)
+        if flag is not None:  # whoever asked for a file or for a text to paste must not take this for one
+            message = f"the run {run.outcome.id} has no evidence to write: it ended before anything was ranked"
+            raise InvalidInput(message, where=flag, hint=f"base-branch runs {run.outcome.id}")
         return Shown(lines=[*_head(run.outcome), [], [("", "It ended before anything was ranked.")]])
     if asked.view.html is not None:
         write_page(record, asked.view.html)

@@ -25,8 +25,8 @@ class TimeAxis(Struct, frozen=True, kw_only=True):
     right: float
 
     def at(self, moment: datetime) -> float:
-        """Where a moment stands."""
-        share = (moment.timestamp() - self.start) / (self.end - self.start)
+        """Where a moment stands; what is later than the end, at the end."""
+        share = min((moment.timestamp() - self.start) / (self.end - self.start), 1.0)
         return round(self.left + share * (self.right - self.left), 1)
 
     def ticks(self, apart: float) -> Iterator[tuple[float, str]]:

@@ -94,7 +94,8 @@ def read_timeline(collected: Collected) -> Timeline:
         )
         for name in lanes
     )
-    notes = [*homeless, *_unlooked(facts, unlooked), *_undated(len(known) - len(placed), found), *cut]
+    notes = [*homeless, *_unlooked(facts, unlooked), *_undated(len(known) - len(placed), found)]
+    notes += [*_ahead(facts.now, placed, found), *cut]
     if len(lanes) < len(order):
         notes.append(f"drawn are the {len(lanes)} branches nearest to the answer; left out: {len(order) - len(lanes)}")
     lost = tuple(m for m in homes.get(None, ()) if m.name in kept)
@@ -256,3 +257,9 @@ def _undated(marks: int, lanes: Sequence[Lane]) -> Iterator[str]:
     without = [lane for lane in lanes if lane.last is None]
     if without:
         yield f"branches whose last commit has no date here: {len(without)} of {len(lanes)}"
+
+
+def _ahead(now: datetime, marks: Sequence[Mark], lanes: Sequence[Lane]) -> Iterator[str]:
+    late = sum(at is not None and at > now for at in (*(m.at for m in marks), *(lane.last for lane in lanes)))
+    if late:
+        yield f"release tags and last commits dated after this run, and so drawn at its own moment: {late}"

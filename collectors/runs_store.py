@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -105,7 +106,7 @@ def remove(files: Sequence[KeptFile]) -> int:
             continue
         except OSError as fault:
             said = f"{shown(str(file.path))} cannot be removed: {reason_of(fault)}"
-            raise SetupError(said, code="runs-unwritable", hint=f"rm {shown(str(file.path))}") from fault
+            raise SetupError(said, code="runs-unwritable", hint=f"rm {shlex.quote(shown(str(file.path)))}") from fault
         gone += 1
     return gone
 
@@ -114,7 +115,8 @@ def _read(path: Path, most: int) -> list[bytes] | None:
     """The lines that stand within `most` bytes, the last perhaps cut; only where the file is whole to there."""
     inflate = zlib.decompressobj(_GZIP)
     try:
-        text = inflate.decompress(path.read_bytes(), most)
+        with path.open("rb") as file:  # no more of it than can count: a file that is none of ours may be of any size
+            text = inflate.decompress(file.read(most + most // 64 + 1024), most)
     except (OSError, zlib.error):
         return None
     whole = inflate.eof or len(text) == most
@@ -122,17 +124,22 @@ def _read(path: Path, most: int) -> list[bytes] | None:
 
 
 def _prune(folder: Path, own: Path, most: int) -> None:
-    """Remove the oldest until the rest keep both bounds; never the run's own, which may be dated before others."""
+    """Remove the oldest until the rest keep both bounds; never the run's own, which may be dated before others.
+
+    What cannot be removed (another user's, or a folder) stays, and counts: the run is kept all the same.
+    """
     room = MOST_BYTES - own.stat().st_size
     others = [file for file in list_kept(folder) if file.path != own]
     for place, file in enumerate(others, start=2):
         room -= file.size
         if place > most or room < 0:
-            file.path.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.path.unlink()
     newest = own.stat().st_mtime
     for name, looked in _entries(folder, _DRAFT):
         if newest - looked.st_mtime > _LEFTOVER_SECONDS:
-            (folder / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                (folder / name).unlink()
 
 
 def _entries(folder: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, os.stat_result]]:

@@ -68,7 +68,8 @@ def resolve(asked: Asked) -> ExitCode:
     """Decide, record where a state is named, print. Nothing is printed where the state cannot be read or written."""
     if asked.state_patch and any(path.is_file() for path in asked.paths):
         raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
-    with ExitStack() as stack, journal("resolve", datetime.now(UTC), notice) as taken:
+    # The journal is closed last: what becomes of the result file is part of how the run ended.
+    with journal("resolve", datetime.now(UTC), notice) as taken, ExitStack() as stack:
         moment = now()
         plan = _in_factory(stack, asked)
         presentation = read_presentation(asked.picker, asked.language, asked.page, asked.step, asked.preview_dir)
@@ -92,9 +93,9 @@ def resolve(asked: Asked) -> ExitCode:
         refused = None
         if code == ExitCode.ANSWERED or waits(answer):
             answer, refused = _recorded(answer, runs, asked.state, patch=asked.state_patch)
+        taken.note(answer, runs, code)
         if plan is not None:
             plan.report(answer, code)
-        taken.note(answer, runs, code)
         print_record(presentation.present(answer))
         if refused is not None:
             raise refused

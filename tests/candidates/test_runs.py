@@ -172,6 +172,51 @@ def test_a_disk_that_takes_no_byte_is_no_fault_of_the_run(lines: Stand, home: Pa
     assert list((home / "state" / "base-branch" / "runs").iterdir()) == []
 
 
+def test_what_fails_after_the_answer_is_how_the_run_ended(lines: Stand, tmp_path: Path) -> None:
+    stage, nowhere = tmp_path / "stage.json", tmp_path / "stage.json" / "result.json"
+    stage.write_text("{}", encoding="utf-8")
+    factory = ("--factory", "--stage", stage, "--result", nowhere, *ASKED)
+    assert base_branch("resolve", lines.clone.path, *factory).code == 5
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        command = [*COMMAND, "resolve", str(lines.clone.path), "--autopilot", *ASKED]
+        assert (
+            subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False).returncode == 1
+        )
+    disk, result = kept()
+    assert (disk["exitCode"], disk["branch"]) == (1, "release/8.4.0")
+    assert disk["fault"].startswith("unforeseen OSError: ")
+    assert (result["exitCode"], result["branch"]) == (5, "release/8.4.0")
+    assert "result.json cannot be written" in result["fault"]
+
+
+def test_a_run_in_a_folder_whose_name_is_no_utf_8_is_kept(lines: Stand, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    lines.clone.path.rename(folder)
+    environ = {"XDG_STATE_HOME": str(folder)}
+    done = base_branch("resolve", folder, "--autopilot", *ASKED, environ=environ)
+    assert (done.code, done.err) == (0, "")
+    listed = base_branch("runs", "--json", environ=environ).json()
+    assert listed["folder"] == rf"{tmp_path}/caf\xe9/base-branch/runs"
+    assert [run["folder"] for run in listed["runs"]] == [rf"{tmp_path}/caf\xe9"]
+
+
+def test_of_much_that_was_asked_the_list_has_the_beginning(lines: Stand) -> None:
+    resolve(lines.clone.path, "--refresh", "none", "--issue-version", "8.4.0", "--issue-version", "x" * 70_000)
+    [run] = kept()
+    assert run["issue"].startswith("8.4.0, xxx")
+    assert len(run["issue"]) == 120
+
+
+def test_a_run_is_called_by_the_name_of_its_file(lines: Stand, home: Path) -> None:
+    resolve(lines.clone.path)
+    (file,) = (home / "state" / "base-branch" / "runs").iterdir()
+    file.with_name("run-20260101T000000000000Z-c0c0c0.gz").write_bytes(file.read_bytes())
+    assert [run["id"] for run in kept()] == [file.name[-9:-3], "c0c0c0"]
+    data = list_or_explain(RunsRequest(run_id="c0", view=View(as_json=True)), os.environ).data
+    assert data is not None
+    assert json.loads(data)["outcome"]["id"] == "c0c0c0"
+
+
 def test_no_token_is_kept(lines: Stand, home: Path) -> None:
     lines.serve_as(f"http://ada:{TOKEN}@127.0.0.1:1/acme/app.git")
     names = ("GH_TOKEN", "GITHUB_TOKEN", "JIRA_TOKEN", "GH_ENTERPRISE_TOKEN")
@@ -187,7 +232,7 @@ def test_no_token_is_kept(lines: Stand, home: Path) -> None:
     assert [TOKEN.encode() in text for text in texts] == [False, False, False]
 
 
-def test_a_run_that_is_ended_from_outside_is_kept_too(lines: Stand) -> None:
+def test_a_run_that_is_ended_from_outside_is_kept_too(lines: Stand, tmp_path: Path) -> None:
     with silent_listener() as port:
         url = f"http://{HOST}:{port}/ended.git"
         lines.serve_as(url)
@@ -196,7 +241,13 @@ def test_a_run_that_is_ended_from_outside_is_kept_too(lines: Stand) -> None:
             assert child.poll() is None
         child.terminate()
         child.communicate()
-    assert [(run["exitCode"], run["fault"]) for run in kept()] == [(130, "interrupted")]
+    [run] = kept()
+    assert (run["exitCode"], run["fault"]) == (130, "interrupted")
+    assert shown_of(run["id"])[-1] == "It ended before anything was ranked."
+    for view in (View(html=tmp_path / "page.html"), View(markdown=True), View(mermaid=True)):
+        with pytest.raises(InvalidInput, match=r"--(html|markdown|mermaid): the run .* has no evidence to write"):
+            shown_of(run["id"], view)
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_more_facts_than_the_ring_takes_leave_the_decision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -257,6 +308,16 @@ def test_what_is_of_another_version_is_counted_and_named(lines: Stand, home: Pat
     file.write_bytes(zlib.compress(b"\n".join((whole[0], b"{}", b"null", b"")), 1, 31))
     with pytest.raises(InvalidInput, match=r"cannot be read: repository: a required field .* \(in its decision\)"):
         shown_of(json.loads(whole[0])["id"])
+
+
+def test_the_command_that_shows_a_damaged_file_can_be_typed_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "my runs"
+    folder.mkdir()
+    file = folder / "run-20260101T000000000000Z-00000a.gz"
+    file.write_bytes(b"")
+    with pytest.raises(InvalidInput) as caught:
+        list_or_explain(RunsRequest(run_id="00000a", view=ALL), {"BASE_BRANCH_RUNS_FOLDER": str(folder)})
+    assert caught.value.hint == f"zcat '{file}'"
 
 
 def test_a_kept_run_is_written_as_a_page(lines: Stand, tmp_path: Path) -> None:

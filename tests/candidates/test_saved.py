@@ -198,6 +198,37 @@ def test_a_bundle_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [p.name for p in (tmp_path / "new").iterdir()] == ["b.json"]
 
 
+def test_what_a_repository_put_beside_the_file_is_not_written_through(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine", encoding="utf-8")
+    folder = tmp_path / "work-tree"
+    folder.mkdir()
+    # As a repository may hold them for every process id that there is.
+    (folder / f".b.json.{os.getpid()}").symlink_to(precious)
+    save_bundle(folder / "b.json", TIED)
+    assert precious.read_text(encoding="utf-8") == "mine"
+    assert not (folder / "b.json").is_symlink()
+
+
+def test_a_file_that_is_there_keeps_its_mode_its_link_and_its_right_to_stay(tmp_path: Path) -> None:
+    file, link, fresh = tmp_path / "b.json", tmp_path / "link.json", tmp_path / "fresh.json"
+    file.touch(0o600)
+    link.symlink_to(file)
+    save_bundle(link, TIED)
+    assert link.is_symlink()
+    assert decode_bundle(file.read_bytes()) == TIED
+    assert file.stat().st_mode & 0o777 == 0o600
+    mask = os.umask(0o022)
+    try:
+        save_bundle(fresh, TIED)
+    finally:
+        os.umask(mask)
+    assert fresh.stat().st_mode & 0o777 == 0o644
+    file.chmod(0o400)
+    with pytest.raises(InvalidInput, match=r"--save-bundle: .*b\.json cannot be written: it is read-only"):
+        save_bundle(file, TIED)
+
+
 def test_a_resolve_that_is_saved_is_explained_and_ranked_from_the_file(stand: MakeStand, tmp_path: Path) -> None:
     lines, file = stand("release_lines"), tmp_path / "b.json"
     options = ("--issue-version", "8.4.0")

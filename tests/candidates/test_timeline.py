@@ -117,6 +117,23 @@ def test_a_release_without_a_day_among_dated_ones_is_not_drawn_and_counted() -> 
     assert "release tags without a date here, and so not drawn: 1" in found.notes
 
 
+def test_a_clock_that_ran_ahead_pushes_nothing_out_of_sight() -> None:
+    tags = (made("v8.3.0", 90, "8.3"), made("v8.3.1", 20, "8.3"))
+    right, ahead = (
+        lines_of(facts("main 8.3", tags=tags, issue=wants("8.3.2"), dates={"main": days})) for days in (0, -2_000_000)
+    )
+    places = [
+        re.findall(
+            r'<circle class="release" cx="[^"]+" cy="\d+|<rect class="last" x="[^"]+"', figure(timeline, None, {})
+        )
+        for timeline in (right, ahead)
+    ]
+    assert len(places[0]) == 5  # three in the picture, two in its legend
+    assert places[0] == places[1]
+    said = "release tags and last commits dated after this run, and so drawn at its own moment: 1"
+    assert (said in right.notes, said in ahead.notes) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("version", "said"),
     [

@@ -71,6 +71,16 @@ def test_a_damaged_file_is_nothing_and_harms_no_other(tmp_path: Path, damage: by
     assert (read_lines(newest), read_lines(oldest)) == (None, [b"head", b"body"])
 
 
+def test_of_a_file_of_any_size_no_more_is_read_than_a_run_can_be(tmp_path: Path) -> None:
+    keep(tmp_path, "00000a", 0, b"head", os.urandom(200_000))
+    (file,) = list_kept(tmp_path)
+    os.truncate(file.path, 1 << 36)  # a hole, which takes no room, and more than any machine's memory
+    assert read_head(file) == b"head"
+    lines = read_lines(file)
+    assert lines is not None
+    assert lines[0] == b"head"
+
+
 def test_what_is_not_ours_stays(tmp_path: Path) -> None:
     (tmp_path / "notes.gz").write_bytes(b"mine")
     (tmp_path / "run-20261130T120000000000Z-00000f.gz").mkdir()
@@ -78,6 +88,15 @@ def test_what_is_not_ours_stays(tmp_path: Path) -> None:
     keep(tmp_path, "00000b", 1, most=1)
     assert remove(list_kept(tmp_path)) == 1
     assert sorted(p.name for p in tmp_path.iterdir()) == ["notes.gz", "run-20261130T120000000000Z-00000f.gz"]
+
+
+def test_what_cannot_be_removed_keeps_no_run_out(tmp_path: Path) -> None:
+    odd = tmp_path / ".run-x.gz.1.00000000.tmp"
+    odd.mkdir()
+    os.utime(odd, (0, 0))
+    keep(tmp_path, "00000a")
+    assert ids(tmp_path) == ["00000a"]
+    assert odd.is_dir()
 
 
 def test_a_file_that_is_gone_meanwhile_was_removed_by_somebody(tmp_path: Path) -> None:
