@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +50,15 @@ def race(cases: Mapping[str, Case], repeats: int) -> dict[str, Taken]:
     for name, one in taken.items():
         print(f"{name:<66} {one.seconds * 1000:>8.0f} ms {one.mebibytes:>6.0f} MiB")
     return taken
+
+
+def apart(build: Callable[..., None], *arguments: object) -> None:
+    """Build in a process of its own: a child's peak memory counts from what its parent held when it was started."""
+    builder = get_context("fork").Process(target=build, args=arguments)
+    builder.start()
+    builder.join()
+    if builder.exitcode:
+        raise SystemExit(f"{build.__name__} failed")
 
 
 def ratio(what: str, value: float, target: str) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 
-from bench.racing import PROGRAM, Case, race, ratio
+from bench.racing import PROGRAM, Case, apart, race, ratio
 
 SIZES = (1_000, 10_000, 100_000)
 
@@ -40,17 +40,21 @@ def bundle(size: int) -> bytes:
     ).encode()
 
 
+def _write(file: Path, size: int) -> None:
+    file.write_bytes(bundle(size))
+
+
 def rank_scale(folder: Path, repeats: int) -> None:
     """Measure and print: ordinary names in growing numbers."""
     folder.mkdir()
     cases = {}
     for size in SIZES:
         file = folder / f"{size}.json"
-        file.write_bytes(bundle(size))
+        apart(_write, file, size)
         cases[f"rank, {size:,} branches"] = Case(argv=[*PROGRAM, "rank"], stdin=file)
     small, middle, large = race(cases, repeats).values()
     step = SIZES[-1] / SIZES[-2]
     ratio("time exponent, 10,000 to 100,000", math.log(large.seconds / middle.seconds, step), "at most 1.1")
-    # What the interpreter and the modules take is no growth.
-    grown = (large.mebibytes - small.mebibytes) / (middle.mebibytes - small.mebibytes)
+    # From where memory begins to grow; the interpreter and the modules are there before.
+    grown = (large.mebibytes - small.mebibytes) / max(middle.mebibytes - small.mebibytes, 0.1)
     ratio("memory exponent, 10,000 to 100,000", math.log(grown, step), "at most 1.1")

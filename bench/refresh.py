@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from bench.racing import PROGRAM, Case, race, ratio
+from bench.racing import PROGRAM, Case, apart, race, ratio
 
 BEHIND_COMMITS = 5_000
 BEHIND_BRANCHES = 200
@@ -23,12 +23,10 @@ _PAYLOAD = 4_000
 _FILES = 3
 
 
-def behind(folder: Path, repeats: int) -> None:
-    """A clone 5,000 commits and 200 branches behind: `resolve` against a whole fetch and the same listing."""
-    remote, clone, copy = folder / "app.git", folder / "clone", folder / "copy"
+def _build_behind(remote: Path, clone: Path) -> None:
     _init(remote)
     _import(remote, _line("main", 100, start=1))
-    _git(folder, "clone", "--quiet", str(remote), str(clone))
+    _git(remote.parent, "clone", "--quiet", str(remote), str(clone))
     # Each line was cut from main as main was then, and went on by itself.
     each, own = 5, (BEHIND_COMMITS // BEHIND_BRANCHES) - 5
     stream = ""
@@ -37,6 +35,12 @@ def behind(folder: Path, repeats: int) -> None:
         name = f"release/{number // 20}.{number % 20}"
         stream += _line(name, own, start=10_000 + number * own, onto="refs/heads/main")
     _import(remote, stream)
+
+
+def behind(folder: Path, repeats: int) -> None:
+    """A clone 5,000 commits and 200 branches behind: `resolve` against a whole fetch and the same listing."""
+    clone, copy = folder / "clone", folder / "copy"
+    apart(_build_behind, folder / "app.git", clone)
 
     def fresh() -> None:
         shutil.rmtree(copy, ignore_errors=True)
@@ -56,9 +60,7 @@ def behind(folder: Path, repeats: int) -> None:
     ratio("git fetch and the listing / resolve", theirs.seconds / ours.seconds, "at least 10")
 
 
-def many(folder: Path, repeats: int) -> None:
-    """A remote with 100,000 branches: `collect` against bare `ls-remote` and against a sorted local listing."""
-    remote, clone = folder / "app.git", folder / "clone"
+def _build_many(remote: Path, clone: Path) -> None:
     _init(remote)
     _import(remote, _line("main", 2_000, start=1, payload=40))
     oids = _git(remote, "rev-list", "main").split()
@@ -72,7 +74,13 @@ def many(folder: Path, repeats: int) -> None:
         made.unlink()
     rows = "".join(f"{oid} {name}\n" for name, oid in packed)
     (remote / "packed-refs").write_text(f"# pack-refs with: peeled fully-peeled sorted \n{rows}")
-    _git(folder, "clone", "--quiet", "--no-checkout", str(remote), str(clone))
+    _git(remote.parent, "clone", "--quiet", "--no-checkout", str(remote), str(clone))
+
+
+def many(folder: Path, repeats: int) -> None:
+    """A remote with 100,000 branches: `collect` against bare `ls-remote` and against a sorted local listing."""
+    clone = folder / "clone"
+    apart(_build_many, folder / "app.git", clone)
     ours, bare, piped = race(
         {
             f"collect, {MANY_BRANCHES:,} branches and {MANY_TAGS:,} tags on the remote": Case(
