@@ -91,16 +91,19 @@ def infer_conventions(
     work_prefixes: Sequence[str] | None = None,
     admitted: frozenset[str] = frozenset(),
     named: frozenset[str] = frozenset(),
+    known_work: frozenset[str] = frozenset(),
 ) -> Conventions:
     """Read every name, infer the templates, and tell lines from work and from topics.
 
     `admitted`: branches that count although they look like work: a pull request targets them, a person chose
-    them, or releases were made on them alone. `named`: the words of the versions that are asked for.
+    them, or releases were made on them alone. `named`: the words of the versions that are asked for. `known_work`:
+    names that are known to look like work.
     """
     prefixes = None if work_prefixes is None else tuple(prefix.lower() for prefix in work_prefixes)
     work, readable = [], {}
     for name in branches:
-        if is_work_branch(name, prefixes) and name not in admitted and name != default:
+        looks_like_work = name in known_work or is_work_branch(name, prefixes)
+        if looks_like_work and name not in admitted and name != default:
             work.append(name)
             continue
         reading = read_branch(name)

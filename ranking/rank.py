@@ -78,11 +78,15 @@ def read_asked(facts: Facts, like: View | None = None) -> View:
 def read_view(facts: Facts, *, named: frozenset[str] = frozenset(), like: View | None = None) -> View:
     """Read the refs of a bundle; `named`: the words of the versions that its issue asks for.
 
-    `like`: the view of facts with the very same refs, so that 100,000 names need not be looked at again.
+    `like`: the view of facts with the very same refs and settings, of the same repository, so that 100,000 names need
+    not be looked at again.
     """
     listed = list_branches(facts, like.listed if like else None)
-    neutral = neutral_words(facts.repository.name, (t.name for t in facts.refs.tags))
-    lineage = Lineage(facts.refs.tags, neutral)
+    if like is None:
+        neutral = neutral_words(facts.repository.name, (t.name for t in facts.refs.tags))
+        lineage = Lineage(facts.refs.tags, neutral)
+    else:
+        neutral, lineage = like.repo.conventions.neutral, like.repo.lineage
     conventions = infer_conventions(
         listed.branches,
         default=listed.default,
@@ -91,6 +95,7 @@ def read_view(facts: Facts, *, named: frozenset[str] = frozenset(), like: View |
         work_prefixes=facts.settings.work_prefixes,
         admitted=_admitted(facts, lineage),
         named=named,
+        known_work=like.repo.conventions.work if like else frozenset(),
     )
     order, missing = default_order(listed, conventions, facts.settings.default_order)
     notes = list(missing)
