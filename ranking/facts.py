@@ -209,7 +209,7 @@ class Evidence(Record, frozen=True, kw_only=True):
     """One reason. `detail` begins with its points: `+100: fixVersions 8.4.0 is this branch's version`."""
 
     kind: EvidenceKind
-    detail: Annotated[str, Meta(pattern=r"^[+-]\d+: ")]
+    detail: Annotated[str, Meta(pattern=r"^[+-]\d{1,9}: ")]
 
 
 class Candidate(Record, frozen=True, kw_only=True):
