@@ -16,11 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from collectors.process import Git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+# How long an example takes says how busy the machine is, and nothing else.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 DAY = "2026-01-02T03:04:05+00:00"
 

@@ -110,5 +110,11 @@ def test_at_the_deadline_the_children_of_the_child_end_too(tmp_path: Path) -> No
 @needs_proc
 def test_the_look_for_survivors_sees_one_that_lives(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "MARKER": str(tmp_path)}
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env=environ) as living:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as living:
+        assert living.stdin is not None
+        assert living.stdout is not None
+        # Before it says something its environment may not be to be seen yet.
+        living.stdin.write(b"here\n")
+        living.stdin.flush()
+        assert living.stdout.readline() == b"here\n"
         assert alive(f"MARKER={tmp_path}") == [living.pid]
