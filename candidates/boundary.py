@@ -30,8 +30,20 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     # pace the collector would walk them again and again, a tenth of the run.
     gc.set_threshold(_GARBAGE_THRESHOLD, 50, 50)
     _prepare_streams()
-    _on_endings(_interrupt)
     try:
+        code = _outcome(call)
+    except KeyboardInterrupt as late:  # while another end was being told
+        code = ExitCode.INTERRUPTED
+        _say(late, code)
+    finally:
+        _end_hearing()
+    _drop_what_cannot_be_written()
+    raise SystemExit(int(code))
+
+
+def _outcome(call: Callable[[], int | None]) -> int:
+    try:
+        _on_endings(_interrupt)
         code = call() or ExitCode.ANSWERED
         sys.stdout.flush()
     except BrokenPipeError:
@@ -48,10 +60,7 @@ def guarded(call: Callable[[], int | None]) -> NoReturn:
     except BaseException as fault:  # noqa: BLE001 - the boundary
         code = exit_code_of(fault)
         _say(fault, code)
-    finally:
-        _on_endings(_pass_over)  # all is said
-    _drop_what_cannot_be_written()
-    raise SystemExit(int(code))
+    return code
 
 
 def _prepare_streams() -> None:
@@ -81,7 +90,7 @@ class _Notices(io.TextIOWrapper):
             super().flush()
 
 
-def _on_endings(handler: Callable[[int, FrameType | None], None]) -> None:
+def _on_endings(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
     for ending in _ENDINGS:
         if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup's, or a background job's
             signal.signal(ending, handler)
@@ -97,6 +106,13 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 def _pass_over(number: int, frame: FrameType | None) -> None:
     """Not SIG_IGN, which a child would inherit."""
     del number, frame
+
+
+def _end_hearing() -> None:
+    """All is said, and no child comes any more. Python gives up handlers before it is gone, but not what is ignored."""
+    with suppress(KeyboardInterrupt):  # one may come meanwhile, and no second
+        _on_endings(signal.SIG_IGN)
+    _on_endings(signal.SIG_IGN)
 
 
 def _drop_what_cannot_be_written() -> None:

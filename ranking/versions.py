@@ -75,6 +75,8 @@ _RANGE = re.compile(
 # Between two numbers: a character that looks like a dot, or like nothing, so that one version reads as another.
 _DISGUISED = re.compile(r"[0-9][._-]?[^\x00-\x7f\s]+[._-]?[0-9]")
 _ISSUE_KEY = re.compile("[A-Z][A-Z0-9]+-[0-9]+")
+# PEP 440's epoch says how versions sort, and is none of their numbers.
+_EPOCH = re.compile("[vV]?[0-9]+!(?=[0-9])")
 # Words whose bare number counts something else.
 _COUNTED = frozenset("q pr mr issue bug ticket sprint week iteration day days hour hours percent points".split())
 # `v1.2` and `R1.2`: the letter belongs to the number. In `r-1.2` it is a word.
@@ -219,6 +221,8 @@ def read_label(text: str) -> Reading | None:
     text = text.strip()
     if not text.isascii():
         text = text.strip("".join(c for c in {*text} if not is_seen(c) or c.isspace()))
+    if epoch := _EPOCH.match(text):
+        text = text[epoch.end() :]
     if _RANGE.search(text) or _names_several(text):
         return None
     reading = _read(text, branch=False)
@@ -263,7 +267,8 @@ def _by_pep440(text: str, reading: Reading) -> Reading:
     except InvalidVersion:
         return reading
     version = reading.version
-    if exact.post is not None:
+    # `8-4+local` is 8.4 here, as `8-4` is, and no fourth build of 8.
+    if exact.post is not None and exact.release == version.numbers:
         version = altered(version, ripeness=_RIPENESS["post"], build=(exact.post,))
     return altered(reading, version=version, words=(), tail=())
 

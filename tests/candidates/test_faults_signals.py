@@ -146,10 +146,41 @@ def target(link: Path) -> str | None:
         return None
 
 
-def test_an_ending_that_comes_when_all_is_said_changes_nothing(tmp_path: Path) -> None:
-    late = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGTERM)\n"
-    (tmp_path / "sitecustomize.py").write_text(late)
-    done = base_branch("schema", "bundle", environ={"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"})
+WHEN_ALL_IS_SAID = """
+import atexit, os, signal
+atexit.register(os.kill, os.getpid(), signal.SIGTERM)
+"""
+WHEN_PYTHON_HAS_GIVEN_UP_ITS_HANDLERS = """
+import os, signal
+class Late:
+    def __del__(self, kill=os.kill, process=os.getpid(), ending=signal.SIGTERM):
+        kill(process, ending)
+late = Late()
+"""
+WHILE_ANOTHER_END_IS_TOLD = """
+import builtins, os, signal
+tell = builtins.print
+def and_end(*words, **more):
+    builtins.print = tell
+    os.kill(os.getpid(), signal.SIGTERM)
+    tell(*words, **more)
+builtins.print = and_end
+"""
+
+
+def at_the_end(folder: Path, moment: str) -> dict[str, str]:
+    (folder / "sitecustomize.py").write_text(moment)
+    assert environment()["PYTHONPATH"] == str(ROOT)
+    return {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+
+
+@pytest.mark.parametrize("moment", [WHEN_ALL_IS_SAID, WHEN_PYTHON_HAS_GIVEN_UP_ITS_HANDLERS])
+def test_an_ending_that_comes_when_all_is_said_changes_nothing(tmp_path: Path, moment: str) -> None:
+    done = base_branch("schema", "bundle", environ=at_the_end(tmp_path, moment))
     assert (done.code, done.err) == (0, "")
     assert done.json()
-    assert environment()["PYTHONPATH"] == str(ROOT)
+
+
+def test_an_ending_while_another_end_is_told(tmp_path: Path) -> None:
+    done = base_branch("resolve", str(tmp_path / "none"), environ=at_the_end(tmp_path, WHILE_ANOTHER_END_IS_TOLD))
+    assert (done.code, done.out, done.err) == INTERRUPTED

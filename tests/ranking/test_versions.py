@@ -134,6 +134,9 @@ def test_ripeness_is_packagings(text: str) -> None:
     ("text", "version"),
     [
         ("1!2.0", Version((2, 0))),
+        ("1!84", Version((84,))),
+        ("1!84rc1", Version((84,), ripeness=-1, build=(1,))),
+        ("8-4+local", Version((8, 4))),
         ("1.0+local.7", Version((1, 0))),
         ("1.0.post3", Version((1, 0), ripeness=1, build=(3,))),
         ("1.0.dev4", Version((1, 0), ripeness=-7, build=(4,))),
