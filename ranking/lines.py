@@ -79,7 +79,7 @@ class Lineage:
         size = max(len(version.numbers), len(line) + 1)
         plain = [r for r in inside if len(r.version.numbers) <= size or r.version.prerelease]
         newest = max((r.version for r in plain or inside), key=lambda v: v.key, default=None)
-        return _as_one([r for r in inside if r.version == newest])
+        return _as_one([r for r in plain or inside if r.version == newest])
 
 
 def _names(branch: str, version: Version) -> bool:

@@ -311,7 +311,7 @@ def _highest(names: list[str], repo: Repo) -> list[str]:
     Each was cut from the one before it, so all carry the release; the work goes on in the last.
     """
     lines = [repo.conventions.lines[name] for name in names if name in repo.conventions.lines]
-    if len({line.template for line in lines}) != 1:
+    if len(lines) < len(names) or len({line.template for line in lines}) != 1:
         return names
     highest = max(line.reading.version.key for line in lines)
     return [line.name for line in lines if line.reading.version.key == highest]

@@ -334,6 +334,16 @@ def test_all_that_carry_the_release_alike_are_told_in_their_order() -> None:
     assert asks("main release/1.3 v1.9 stable/owl", "1.2.3", tags) == "tied release/1.3 v1.9"
 
 
+def test_a_name_without_a_version_is_no_lower_than_that_of_another_versions_candidate() -> None:
+    tags = "v3.2-rc1@release/8.8-rc1,staging"
+    assert asks("main release/8.8-rc1 staging", "3.2", tags) == "tied release/8.8-rc1 staging"
+
+
+def test_a_patch_of_a_patch_adds_no_branch_to_the_release_of_the_same_version() -> None:
+    tags = "v8.3.0@main v8.4.0@stable/owl v8.4.0.0@stable/zed v8.5.0@main"
+    assert asks("main stable/owl stable/zed", "8.4.1", tags) == "issue-version stable/owl"
+
+
 ONE_VERSION = "a branch for one version of the line does not take"
 ALONE = "but the name stands alone and carries no release of the line"
 
