@@ -18,6 +18,7 @@ from candidates.agent_state import base_faults
 from candidates.choose import with_evidence_of
 from candidates.contract import decode_bundle
 from candidates.decide import Policy, decide
+from candidates.languages import parse_language
 from candidates.near import near_names
 from candidates.rank_command import rank_stream
 from candidates.replay import recollected
@@ -420,3 +421,8 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 def test_a_device_without_end_is_refused() -> None:
     with pytest.raises(InvalidInput, match="larger than 64 MiB"):
         read_input("/dev/zero", io.BytesIO(), "the issue")
+
+
+def test_a_number_of_thousands_of_digits_in_a_language_is_no_language() -> None:
+    with pytest.raises(InvalidInput, match="is no TOML: Exceeds the limit"):
+        parse_language(b"another = " + b"9" * 5_000, "x", {}, "the language file x.toml")
