@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from bench.racing import PROGRAM, Case, apart, race, ratio
+from bench.racing import PROGRAM, Case, Taken, apart, race, ratio
 
 BEHIND_COMMITS = 5_000
 BEHIND_BRANCHES = 200
@@ -60,13 +60,13 @@ def behind(folder: Path, repeats: int) -> None:
     ratio("git fetch and the listing / resolve", theirs.seconds / ours.seconds, "at least 10")
 
 
-def _build_many(remote: Path, clone: Path) -> None:
+def _build_many(remote: Path, clone: Path, releases: int) -> None:
     _init(remote)
     _import(remote, _line("main", 2_000, start=1, payload=40))
     oids = _git(remote, "rev-list", "main").split()
     names = [f"release/{i // 50}.{i % 50}" for i in range(1_000)]
     names += [f"feature/APP-{i}-change" for i in range(MANY_BRANCHES - len(names) - 1)]
-    tags = [f"v{i // 50}.{i % 50}.{patch}" for i in range(1_000) for patch in range(MANY_TAGS // 1_000)]
+    tags = [f"v{i // 50}.{i % 50}.{patch}" for i in range(1_000) for patch in range(releases // 1_000)]
     packed = [(f"refs/heads/{name}", oids[i % len(oids)]) for i, name in enumerate(names)]
     packed += [(f"refs/tags/{name}", oids[i % len(oids)]) for i, name in enumerate(tags)]
     packed = sorted([*packed, ("refs/heads/main", oids[0])])
@@ -79,11 +79,24 @@ def _build_many(remote: Path, clone: Path) -> None:
 
 def many(folder: Path, repeats: int) -> None:
     """A remote with 100,000 branches: `collect` against bare `ls-remote` and against a sorted local listing."""
+    ours, bare, piped = _collected(folder, repeats, 0)
+    ratio("collect / ls-remote", ours.seconds / bare.seconds, "at most 4")
+    ratio("collect / sorted listing", ours.seconds / piped.seconds, "under 1")
+
+
+def many_with_tags(folder: Path, repeats: int) -> None:
+    """The same with 20,000 release tags, whose branches are looked up in the history."""
+    ours, _, _ = _collected(folder, repeats, MANY_TAGS)
+    ratio("collect, seconds", ours.seconds, "under 3")
+    ratio("collect, MiB", ours.mebibytes, "under 400")
+
+
+def _collected(folder: Path, repeats: int, releases: int) -> tuple[Taken, Taken, Taken]:
     clone = folder / "clone"
-    apart(_build_many, folder / "app.git", clone)
+    apart(_build_many, folder / "app.git", clone, releases)
     ours, bare, piped = race(
         {
-            f"collect, {MANY_BRANCHES:,} branches and {MANY_TAGS:,} tags on the remote": Case(
+            f"collect, {MANY_BRANCHES:,} branches and {releases:,} tags on the remote": Case(
                 argv=[*PROGRAM, "collect", str(clone), "--issue-version", "7.3.1"]
             ),
             "git ls-remote of the same refs": Case(
@@ -95,10 +108,7 @@ def many(folder: Path, repeats: int) -> None:
         },
         repeats,
     ).values()
-    ratio("collect / ls-remote", ours.seconds / bare.seconds, "at most 4")
-    ratio("collect / sorted listing", ours.seconds / piped.seconds, "under 1")
-    ratio("collect, seconds", ours.seconds, "under 3")
-    ratio("collect, MiB", ours.mebibytes, "under 400")
+    return ours, bare, piped
 
 
 def side_by_side(folder: Path, repeats: int) -> None:
