@@ -5,7 +5,6 @@ The bundle that comes out is the last pass's, so that ranking it again gives the
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -40,6 +39,7 @@ from collectors.refs import (
 from collectors.remote_url import host_of, owner_and_name, remote_type
 from collectors.repository import Checkout, Config, open_repository, read_config
 from collectors.signals import awaited
+from collectors.strict_json import json_text
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
 from ranking.listing import hangs_on_dates
 from ranking.names import BranchName, Oid, fault_of
@@ -316,7 +316,7 @@ def _unlooked(request: Request, asked: _Asked, seen: Collected) -> list[str]:
     if given or asked.checkout.shallow or request.refresh in ("none", "probe"):
         return []
     branches = {b.name: b for b in seen.facts.refs.branches}
-    lines = [name for name in unlooked_lines(seen.facts) if _behind(branches[name])][:_MOST_LINES]
+    lines = [name for name in unlooked_lines(seen.facts, seen.view) if _behind(branches[name])][:_MOST_LINES]
     default = seen.facts.repository.default_branch
     # A release sits on a line or on the default's: without the default's tip nobody can tell which.
     if lines and default in branches and branches[default].cached_tip is None:
@@ -429,7 +429,7 @@ def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
 
 def _folder_name(checkout: Checkout) -> str:
     r"""The name of the repository's folder; bytes that are no UTF-8, and so no JSON, stand as `\xNN`."""
-    return os.fsencode((checkout.top or checkout.common_dir).name).decode("utf-8", "backslashreplace")
+    return json_text((checkout.top or checkout.common_dir).name)
 
 
 def _wants_lineage(issue: Issue | None) -> bool:

@@ -31,6 +31,18 @@ class View(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """InvalidInput for views that cannot be had at once."""
+        given = self.given
+        together = {"--why", "--why-not"}, {"--markdown", "--mermaid"}
+        if len(given) > 1 and set(given) not in together:
+            raise InvalidInput(
+                f"{' and '.join(given)} cannot go together", hint=f"base-branch explain {given[0]}, alone"
+            )
+        if self.html is not None and str(self.html) == STANDARD_INPUT:
+            raise InvalidInput("a page is written to a file", where="--html", hint="base-branch explain --html FILE")
+
+    @property
+    def given(self) -> list[str]:
+        """The flags that ask for it."""
         asked = {
             "--why": self.why is not None,
             "--why-not": self.why_not is not None,
@@ -39,14 +51,7 @@ class View(Struct, frozen=True, kw_only=True):
             "--html": self.html is not None,
             "--json": self.as_json,
         }
-        given = [flag for flag, value in asked.items() if value]
-        together = {"--why", "--why-not"}, {"--markdown", "--mermaid"}
-        if len(given) > 1 and set(given) not in together:
-            raise InvalidInput(
-                f"{' and '.join(given)} cannot go together", hint=f"base-branch explain {given[0]}, alone"
-            )
-        if self.html is not None and str(self.html) == STANDARD_INPUT:
-            raise InvalidInput("a page is written to a file", where="--html", hint="base-branch explain --html FILE")
+        return [flag for flag, value in asked.items() if value]
 
 
 def text_of(collected: Collected | Recorded, view: View) -> bytes:

@@ -16,13 +16,14 @@ from msgspec.structs import replace as altered
 from candidates import __version__
 from candidates.contract import UNNAMED, Decision, Decisions
 from candidates.exit_codes import ExitCode, exit_code_of
-from candidates.kept_runs import Command, KeptRun, Outcome, json_text, keep_run
+from candidates.kept_runs import Command, KeptRun, Outcome, keep_run
 from candidates.run import Run
 from collectors.errors import EvidenceError
 from collectors.process import Git
 from collectors.remote_url import redact
 from collectors.runs_store import RUNS_VARIABLE
 from collectors.store_file import reason_of
+from collectors.strict_json import json_text
 from ranking.facts import Facts
 
 _MOST_CHARACTERS = 1000
@@ -88,7 +89,7 @@ def _keep(taken: Journal, said: str | None, warn: Callable[[str], None]) -> None
 
 
 def _kept(taken: Journal, run: Run, decision: Decision | None, said: str | None) -> KeptRun:
-    facts, folder = taken.facts.get(run.git.folder), run.top or run.git.folder.resolve()
+    facts, folder = taken.facts.get(run.git.folder), run.root
     named = facts.repository.name if facts is not None else None
     outcome = Outcome(
         id="",

@@ -5,7 +5,6 @@ The outcome stands first, so that a list of runs reads the beginning of each fil
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,7 +26,7 @@ from collectors.runs_store import (
     remove,
     runs_folder,
 )
-from collectors.strict_json import decode_strict
+from collectors.strict_json import decode_strict, json_text
 from ranking.facts import Facts, Instant, Record
 from ranking.names import shown
 
@@ -124,11 +123,6 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
 def clear_runs(environ: Mapping[str, str]) -> int:
     """Remove every kept run; how many there were. SetupError where one cannot be removed."""
     return remove(list_kept(runs_folder(environ)))
-
-
-def json_text(text: str) -> str:
-    r"""A path, or words with one, as JSON can hold it: bytes that are no UTF-8 stand as `\xNN`."""
-    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def _fitting(facts: Facts) -> bytes | None:

@@ -19,6 +19,7 @@ from collectors.errors import InvalidInput
 from ranking.names import shown
 
 _COLUMNS = ("id", "time (UTC)", "repository", "issue", "branch", "source", "exit")
+_WRITTEN = frozenset({"--html", "--markdown", "--mermaid"})
 _TOO_MANY = "its facts were too many for the ring: the decision alone is kept"
 
 
@@ -42,15 +43,8 @@ class Shown(Struct, frozen=True, kw_only=True):
 def list_or_explain(asked: RunsRequest, environ: Mapping[str, str]) -> Shown:
     """The list, or the one run that is asked for. InvalidInput for what does not go together, and for no such run."""
     view = asked.view
-    of_one = {
-        "--why": view.why is not None,
-        "--why-not": view.why_not is not None,
-        "--markdown": view.markdown,
-        "--mermaid": view.mermaid,
-        "--html": view.html is not None,
-        "--save-bundle": asked.save_bundle is not None,
-    }
-    given = [flag for flag, value in of_one.items() if value]
+    given = [flag for flag in view.given if flag != "--json"]
+    given += ["--save-bundle"] if asked.save_bundle is not None else []
     if asked.clear:
         if given or asked.run_id is not None or view.as_json:
             raise InvalidInput("it goes with nothing else: every run is removed", where="--clear")
@@ -77,12 +71,7 @@ def _one(run: KeptRun, asked: RunsRequest) -> Shown:
         return Shown(data=encode_pretty(run))
     record = _recorded(run)
     if record is None:
-        written = {
-            "--html": asked.view.html is not None,
-            "--markdown": asked.view.markdown,
-            "--mermaid": asked.view.mermaid,
-        }
-        flag = next((flag for flag, value in written.items() if value), None)
+        flag = next((flag for flag in asked.view.given if flag in _WRITTEN), None)
         if flag is not None:  # whoever asked for a file or for a text to paste must not take this for one
             message = f"the run {run.outcome.id} has no evidence to write: it ended before anything was ranked"
             raise InvalidInput(message, where=flag, hint=f"base-branch runs {run.outcome.id}")

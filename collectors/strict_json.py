@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import re
 from collections import Counter
 from typing import TypeVar
@@ -73,6 +74,11 @@ _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 )
+
+
+def json_text(text: str) -> str:
+    r"""A path or an argument, as JSON can hold it: bytes that are no UTF-8 stand as `\xNN`, as no refname can."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def loads_foreign(data: bytes) -> object:

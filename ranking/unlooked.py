@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from ranking.facts import Facts
 from ranking.match import could_be_a_line, match
-from ranking.rank import read_view
+from ranking.rank import View, read_asked
 from ranking.targets import read_targets
 
 
-def unlooked_lines(facts: Facts) -> tuple[str, ...]:
+def unlooked_lines(facts: Facts, view: View | None = None) -> tuple[str, ...]:
     """The branches that could carry the release on which the issue's version hangs, the likeliest first.
 
     () where nothing hangs on that. First those whose tip is a tagged commit, then lines by the default order, then
-    names without a version that could be a line's.
+    names without a version that could be a line's. `view`: what `read_asked` makes of these facts, if it is at hand.
     """
     if all(tag.branches is not None for tag in facts.refs.tags):
         return ()
     targets = read_targets(facts.issue, facts.repository.name)
-    view = read_view(facts, named=targets.words())
+    view = view or read_asked(facts)
     asked = (*targets.own, *targets.inherited, *targets.released)
     if not any(match(target.reading, view.repo).unlooked for target in asked):
         return ()

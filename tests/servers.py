@@ -37,7 +37,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 @contextmanager
-def _serving(server: _Server) -> Iterator[int]:
+def _serving(server: socketserver.TCPServer) -> Iterator[int]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -18,6 +18,7 @@ from candidates.presenting import Presentation
 from candidates.run import Run, advance, prepare
 from candidates.terminal import announce, notice, print_record
 from collectors.process import Git
+from collectors.strict_json import json_text
 
 
 def git_at(path: Path) -> Git:
@@ -32,9 +33,7 @@ def now() -> datetime:
 
 def given_issue(issue: str | None, versions: list[str] | None) -> IssueInput:
     """What `--issue` and `--issue-version` say."""
-    # Bytes that are no UTF-8 stand as `\\xNN`: a version that nothing has, and still JSON.
-    plain = tuple(os.fsencode(name).decode("utf-8", "backslashreplace") for name in versions or ())
-    return IssueInput(text=issue, versions=plain, stdin=sys.stdin.buffer)
+    return IssueInput(text=issue, versions=tuple(map(json_text, versions or ())), stdin=sys.stdin.buffer)
 
 
 def plain_run(path: Path, flags: Mapping[str, object], *, base: str | None = None) -> Run:

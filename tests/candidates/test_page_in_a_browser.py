@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +22,7 @@ from candidates.page import page
 from ranking.names import shown
 from tests.candidates.html_reader import read_page
 from tests.candidates.test_page import HOSTILE, TIED, hostile, of
+from tests.servers import _serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,15 +55,8 @@ def network(asked: list[str]) -> Iterator[int]:
             self.wfile.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             self.close_connection = True
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with _serving(ThreadingHTTPServer(("127.0.0.1", 0), Proxy)) as port:
+        yield port
 
 
 def opened(text: str, folder: Path) -> Shown:
