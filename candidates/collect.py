@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
+from operator import attrgetter
 
 from msgspec import Struct, field
 from msgspec.structs import replace as altered
@@ -293,16 +295,16 @@ def _needed(request: Request, seen: Collected) -> list[str]:
     """The branches whose tip has to be here: the chosen one, and a development branch that may not be alive."""
     if request.refresh in ("none", "probe"):
         return []
-    branches = {b.name: b for b in seen.facts.refs.branches}
     if request.refresh == "all":
-        return sorted(n for n, b in branches.items() if _behind(b) and fault_of(n) is None)
-    default = seen.facts.repository.default_branch
-    contenders = [n for n in DEVELOPMENT if n in branches and n != default][:1]
-    wanted = [request.base if request.base in branches else seen.resolution.branch]
-    if contenders and default in branches:
-        pair = (*contenders, default)
-        wanted += [n for n in pair if branches[n].date_state == "object-missing"]
-    return sorted({n for n in wanted if n is not None and _behind(branches[n])})
+        return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
+    base, default, *development = (
+        _branch(seen.facts.refs, name) for name in (request.base, seen.facts.repository.default_branch, *DEVELOPMENT)
+    )
+    wanted = [base or _branch(seen.facts.refs, seen.resolution.branch)]
+    contenders = [b for b in development if b is not None and b != default][:1]
+    if contenders and default is not None:
+        wanted += [b for b in (*contenders, default) if b.date_state == "object-missing"]
+    return sorted({b.name for b in wanted if b is not None and _behind(b)})
 
 
 def _unlooked(request: Request, asked: _Asked, seen: Collected) -> list[str]:
@@ -315,13 +317,22 @@ def _unlooked(request: Request, asked: _Asked, seen: Collected) -> list[str]:
     )
     if given or asked.checkout.shallow or request.refresh in ("none", "probe"):
         return []
-    branches = {b.name: b for b in seen.facts.refs.branches}
-    lines = [name for name in unlooked_lines(seen.facts, seen.view) if _behind(branches[name])][:_MOST_LINES]
-    default = seen.facts.repository.default_branch
+    unlooked = (_branch(seen.facts.refs, name) for name in unlooked_lines(seen.facts, seen.view))
+    lines = [b.name for b in unlooked if b is not None and _behind(b)][:_MOST_LINES]
+    default = _branch(seen.facts.refs, seen.facts.repository.default_branch)
     # A release sits on a line or on the default's: without the default's tip nobody can tell which.
-    if lines and default in branches and branches[default].cached_tip is None:
-        lines.append(default)
+    if lines and default is not None and default.cached_tip is None:
+        lines.append(default.name)
     return sorted({name for name in lines if fault_of(name) is None})
+
+
+def _branch(listing: RefListing, name: str | None) -> Branch | None:
+    """One branch of a listing as `build_listing` makes it: in the order of the names."""
+    if name is None:
+        return None
+    at = bisect_left(listing.branches, name, key=attrgetter("name"))
+    found = listing.branches[at : at + 1]
+    return found[0] if found and found[0].name == name else None
 
 
 def _behind(branch: Branch) -> bool:
@@ -353,9 +364,12 @@ def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> 
     view = read_asked(facts)
     ranking = rank(facts, view)
     shown = {c.branch for c in ranking.candidates} | {*DEVELOPMENT, repository.default_branch}
-    facts = altered(facts, refs=_with_dates(request.git, asked.checkout, listing, shown))
-    if hangs_on_dates(facts):
-        view = read_asked(facts)
+    dated = _read_dates(request.git, asked.checkout, listing, shown)
+    branches = tuple(dated.get(b.name, b) for b in listing.branches)
+    facts = altered(facts, refs=altered(listing, branches=branches))
+    if hangs_on_dates(view.listed):
+        named = {name: dated.get(name, b) for name, b in view.listed.branches.items()}
+        view = read_asked(facts, altered(view, listed=altered(view.listed, branches=named)))
         ranking = rank(facts, view)
     return Collected(
         facts=facts,
@@ -469,18 +483,15 @@ def _tag(tag: Tag, lineage: Lineage, dates: Mapping[str, datetime]) -> Tag:
     return altered(tag, branches=lineage.tags.get(tag.name), created_at=dates.get(tag.name))
 
 
-def _with_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterable[str | None]) -> RefListing:
-    """The listing with the committer dates of the tips of these branches."""
-    wanted = frozenset(names)
-    tips = {
-        b.name: Oid(oid) for b in listing.branches if b.name in wanted and (oid := b.tip or b.cached_tip or b.local_tip)
-    }
-    dates = read_dates(git, checkout.git_dir, tips.values())
-    return altered(listing, branches=tuple(_dated(b, tips, dates) if b.name in tips else b for b in listing.branches))
+def _read_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterable[str | None]) -> dict[str, Branch]:
+    """These branches with the committer dates of their tips, by name."""
+    branches = (b for name in names if (b := _branch(listing, name)) is not None)
+    tips = [(b, Oid(oid)) for b in branches if (oid := b.tip or b.cached_tip or b.local_tip)]
+    dates = read_dates(git, checkout.git_dir, {oid for _, oid in tips})
+    return {b.name: _dated(b, oid, dates) for b, oid in tips}
 
 
-def _dated(branch: Branch, tips: Mapping[str, Oid], dates: Mapping[Oid, datetime | None]) -> Branch:
-    oid = tips[branch.name]
+def _dated(branch: Branch, oid: Oid, dates: Mapping[Oid, datetime | None]) -> Branch:
     if oid not in dates:
         return altered(branch, date_state="failed")
     moment = dates[oid]

@@ -5,6 +5,7 @@ The bundle and the ranking are `ranking.facts` records. The decision, which only
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC
 from typing import Any, Literal
 
@@ -143,6 +144,10 @@ _SCHEMAS: dict[str, tuple[type[Record], str]] = {
 SCHEMA_NAMES = tuple(_SCHEMAS)
 
 
+_LINES = msgspec.json.Encoder()
+_PIECE = 1_000
+
+
 def decode_bundle(data: bytes, what: str = "the bundle") -> Facts:
     """Decode one bundle, its moment in UTC, as it is printed; InvalidInput with the dotted path of the fault."""
     facts = decode_strict(data, Facts, what)
@@ -162,6 +167,33 @@ def encode_line(record: Record) -> bytes:
 def encode_pretty(record: Record) -> bytes:
     """One record as indented JSON, with a newline at its end."""
     return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+
+
+def encode_bundle(facts: Facts) -> Iterator[bytes]:
+    """A bundle as indented JSON with a branch or a tag a line: in pieces, for there may be 100,000 of them."""
+    refs = facts.refs
+    frame = encode_pretty(altered(facts, refs=altered(refs, branches=(), tags=())))
+    # Nowhere else can these stand: in a string the quotes are escaped, and no other record has an empty list so named.
+    before, branches, rest = frame.partition(b'"branches": []')
+    between, tags, after = rest.partition(b'"tags": []')
+    yield before
+    yield from _a_line_each(branches, refs.branches)
+    yield between
+    yield from _a_line_each(tags, refs.tags)
+    yield after
+
+
+def _a_line_each(empty: bytes, records: Sequence[Record]) -> Iterator[bytes]:
+    """The list in place of the empty one."""
+    if not records:
+        yield empty
+        return
+    between = empty.removesuffix(b"]") + b"\n      "
+    for start in range(0, len(records), _PIECE):
+        lines = _LINES.encode_lines(records[start : start + _PIECE])
+        yield between + lines[:-1].replace(b"\n", b",\n      ")
+        between = b",\n      "
+    yield b"\n    ]"
 
 
 def json_schema(name: str) -> dict[str, Any]:

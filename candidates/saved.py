@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 
 from candidates.agent_state import BRANCH, EVIDENCE, NULLABLE, SOURCE
 from candidates.collect import Collected
-from candidates.contract import Decision, Decisions, Remote, Source, TrailEntry, decode_bundle, encode_pretty
+from candidates.contract import Decision, Decisions, Remote, Source, TrailEntry, decode_bundle, encode_bundle
 from candidates.explain import Line, answer_lines, candidate_lines, remote_of, source_lines, trail_lines
 from candidates.replay import overlaid, recollected
 from collectors.errors import InvalidInput
@@ -164,7 +164,7 @@ def save_bundle(path: Path, facts: Facts) -> None:
     """Write the facts as a bundle. InvalidInput where they cannot be written."""
     if str(path) == STANDARD_INPUT:
         raise InvalidInput("a bundle is saved to a file", where="--save-bundle", hint="base-branch collect > FILE")
-    write_whole(path, encode_pretty(facts), "--save-bundle")
+    write_whole(path, b"".join(encode_bundle(facts)), "--save-bundle")
 
 
 def write_whole(path: Path, data: bytes, flag: str) -> None:

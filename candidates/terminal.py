@@ -15,9 +15,14 @@ from ranking.names import shown
 T = TypeVar("T")
 
 
-def print_bytes(data: bytes) -> None:
+def print_bytes(*pieces: bytes) -> None:
     """Standard output's one document."""
-    sys.stdout.buffer.write(data)
+    print_pieces(pieces)
+
+
+def print_pieces(pieces: Iterable[bytes]) -> None:
+    """The same, as its pieces come."""
+    sys.stdout.buffer.writelines(pieces)
     sys.stdout.buffer.flush()
 
 

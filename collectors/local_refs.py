@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from collectors.errors import SetupError
-from collectors.ref_lines import PEELED, RefColumns, parse_ref_lines, text_of
+from collectors.ref_lines import RefLines, parse_ref_lines, text_of
 from collectors.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from ranking.names import HEADS, REMOTES, TAGS, Refname, remote_tracking
 
@@ -81,23 +81,23 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     own = specs.get(remote, ()) if remote is not None else ()
     ran = git.run("show-ref", "--dereference")
     whole = ran.code in {0, 1}  # 1: there are none
-    columns = parse_ref_lines(text_of(ran) if whole else _listed(git, _PLAIN), " ")
-    heads = columns.under(HEADS)
+    listed = parse_ref_lines(text_of(ran) if whole else _listed(git, _PLAIN), " ")
+    heads = listed.under(HEADS)
     heads.pop("HEAD", None)
     tracking: dict[str, str] = {}
     elsewhere: dict[str, Elsewhere] = {}
     default = dangling = None
     if remote is not None:
         split = tracking_splitter(remote, specs)
-        tracking, elsewhere = _tracked(columns, remote, split)
+        tracking, elsewhere = _tracked(listed, remote, split)
         target = "\n".join(git.run("symbolic-ref", "--quiet", remote_tracking(remote, "HEAD")).lines)
         pointed = split.branch_of(target)
-        default, dangling = (pointed, None) if target in columns.refnames else (None, pointed)
+        default, dangling = (pointed, None) if target in listed else (None, pointed)
     return LocalRefs(
         heads=heads,
         tracking=tracking,
         elsewhere=elsewhere,
-        tags=columns.peeled_tags() if whole else _tags_alone(git),
+        tags=listed.peeled_tags() if whole else _tags_alone(git),
         cached_default=default,
         dangling_default=dangling,
         covers_all=covers_all_branches(own),
@@ -130,17 +130,13 @@ def without_aliases(git: Git, remote: str | None, local: LocalRefs, listed: Mapp
     )
 
 
-def _tracked(columns: RefColumns, remote: str, split: Splitter) -> tuple[dict[str, str], dict[str, Elsewhere]]:
+def _tracked(listed: RefLines, remote: str, split: Splitter) -> tuple[dict[str, str], dict[str, Elsewhere]]:
     usual = remote_tracking(remote, "")
-    tracking = columns.under(usual) if split.plain else {}
+    tracking = listed.under(usual) if split.plain else {}
     elsewhere: dict[str, Elsewhere] = {}
-    told = usual if split.plain else HEADS
-    rest = [
-        (oid, refname)
-        for oid, refname in zip(columns.oids, columns.refnames, strict=True)
-        if refname.startswith(REMOTES) and not refname.startswith(told) and not refname.endswith(PEELED)
-    ]
-    for oid, refname in rest:
+    others = listed.beside(REMOTES, usual) if split.plain else listed.under(REMOTES)
+    for name, oid in others.items():
+        refname = REMOTES + name
         branch = split.branch_of(refname)
         if branch is None:
             continue

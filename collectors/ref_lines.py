@@ -1,4 +1,4 @@
-"""git's lists of refs, as columns: there may be 100,000 of them, and no line is worth an object. Pure."""
+"""git's lists of refs. There may be 100,000 of them: what is done to each is done by `str` and `dict`. Pure."""
 
 from __future__ import annotations
 
@@ -17,34 +17,68 @@ PEELED: Final = "^{}"
 _OID_LENGTHS: Final = frozenset({40, 64})  # SHA-1, SHA-256
 
 
-class RefColumns(Struct, frozen=True):
-    """Object ids and refnames, in git's order; the peeled line of an annotated tag follows the tag's own."""
+class RefLines(Struct, frozen=True):
+    """Lines of object id, separator and refname, in git's order; a peeled line follows that of its annotated tag."""
 
-    oids: list[str]
-    refnames: list[str]
+    text: str
+    separator: str
+
+    def __contains__(self, refname: str) -> bool:
+        """Whether the ref is listed."""
+        return f"{self.separator}{refname}\n" in self.text
 
     def under(self, prefix: str) -> dict[str, str]:
         """The rest of every refname under the prefix, with its object id; a peeled line is no ref."""
-        size, listed = len(prefix), zip(self.refnames, self.oids, strict=True)
-        return {n[size:]: oid for n, oid in listed if n.startswith(prefix) and not n.endswith(PEELED)}
+        rows = self._rows(prefix)
+        found = self._read(rows, prefix)
+        return {name: oid for name, oid in found.items() if not name.endswith(PEELED)} if PEELED in rows else found
+
+    def beside(self, prefix: str, inner: str) -> dict[str, str]:
+        """The same, less what is under another prefix inside that one."""
+        if self._count(prefix) == self._count(inner):
+            return {}
+        inside = inner.removeprefix(prefix)
+        return {name: oid for name, oid in self.under(prefix).items() if not name.startswith(inside)}
 
     def peeled_tags(self) -> dict[str, str]:
         """Every tag with the object that it stands for: the peeled line takes the place of the tag's own."""
-        size, listed = len(TAGS), zip(self.refnames, self.oids, strict=True)
-        return {n[size:].removesuffix(PEELED): oid for n, oid in listed if n.startswith(TAGS)}
+        return {name.removesuffix(PEELED): oid for name, oid in self._read(self._rows(TAGS), TAGS).items()}
+
+    def _count(self, prefix: str) -> int:
+        return self.text.count(self.separator + prefix)
+
+    def _rows(self, prefix: str) -> str:
+        """The lines of the refs under a prefix. git sorts: they are one stretch of the text, copied as it is."""
+        lines = self._count(prefix)
+        if not lines:
+            return ""
+        mark = self.separator + prefix
+        begin = self.text.rfind("\n", 0, self.text.find(mark)) + 1
+        stretch = self.text[begin : self.text.find("\n", self.text.rfind(mark)) + 1]
+        if stretch.count("\n") == lines:
+            return stretch
+        return "".join(line + "\n" for line in self.text.split("\n") if mark in line)
+
+    def _read(self, rows: str, prefix: str) -> dict[str, str]:
+        """The rest of the refname to the object id."""
+        *fields, _ = rows.replace(self.separator + prefix, "\n").split("\n")
+        oids, names = fields[::2], fields[1::2]
+        if not len(oids) == len(names) == rows.count(self.separator) or not _OID_LENGTHS.issuperset(map(len, oids)):
+            raise _unknown_form()
+        return dict(zip(names, oids, strict=True))
 
 
-def parse_ref_lines(text: str, separator: str) -> RefColumns:
+def parse_ref_lines(text: str, separator: str) -> RefLines:
     """Lines of object id and refname. SetupError for anything else; no refname holds a blank, a tab or a newline."""
-    if not text:
-        return RefColumns([], [])
-    fields = text.replace(separator, "\n").split("\n")
-    if not fields[-1]:
-        fields.pop()
-    oids, refnames = fields[::2], fields[1::2]
-    if len(oids) != len(refnames) or not _OID_LENGTHS.issuperset(map(len, oids)):
-        raise SetupError("git listed refs in an unknown form", code="unexpected-git-output", hint="git for-each-ref")
-    return RefColumns(oids, refnames)
+    if text and not text.endswith("\n"):
+        text += "\n"
+    if text.count(separator) != text.count("\n"):
+        raise _unknown_form()
+    return RefLines(text, separator)
+
+
+def _unknown_form() -> SetupError:
+    return SetupError("git listed refs in an unknown form", code="unexpected-git-output", hint="git for-each-ref")
 
 
 def text_of(ran: Ran) -> str:

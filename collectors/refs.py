@@ -174,10 +174,10 @@ _PACKET: Final = "packet:"
 
 def parse_advertised(text: str) -> RemoteAnswer:
     """Lines of object id, tab and refname, `^{}` after a tag's name where the id is the peeled one; no HEAD."""
-    columns = parse_ref_lines(text, "\t")
-    branches = columns.under(HEADS)
+    listed = parse_ref_lines(text, "\t")
+    branches = listed.under(HEADS)
     branches.pop("HEAD", None)
-    return RemoteAnswer(branches=branches, tags=columns.peeled_tags())
+    return RemoteAnswer(branches=branches, tags=listed.peeled_tags())
 
 
 def parse_default_branch(text: str) -> str | None:
@@ -248,14 +248,15 @@ def build_listing(local: LocalRefs, answer: RemoteAnswer | Failure | None) -> Re
     """
     told = answer if isinstance(answer, RemoteAnswer) else None
     advertised = told.branches if told else {}
-    # Code points sort as UTF-8 bytes do; a dict keeps the order in which git has sorted nearly all of them.
-    names = sorted({**advertised, **local.tracking, **local.heads})
+    here_alone = {n for known in (local.tracking, local.heads) for n in known if n not in advertised}
+    # Code points sort as UTF-8 bytes do: git has sorted nearly all of them.
+    names = sorted([*advertised, *here_alone])
     tip, cached_tip, local_tip = advertised.get, local.tracking.get, local.heads.get
     tags: Mapping[str, str | None] = told.tags if told else local.tags
     return RefListing(
         provenance="remote" if told else "local",
         complete=told is not None,
-        branches=tuple(Branch(name=n, tip=tip(n), cached_tip=cached_tip(n), local_tip=local_tip(n)) for n in names),
+        branches=tuple(map(Branch, names, map(tip, names), map(cached_tip, names), map(local_tip, names))),
         tags=tuple(Tag(name=name, commit=tags[name]) for name in sorted(tags)),
         tags_complete=True if told else None,
         failure=answer if isinstance(answer, Failure) else None,

@@ -39,19 +39,28 @@ class Line(Struct, frozen=True):
     covering: bool
 
 
+class Names(Struct, frozen=True):
+    """The names of branches, told apart by their looks: those of work branches, and all others; in the order given."""
+
+    work: tuple[str, ...]
+    other: tuple[str, ...]
+
+
 class Conventions(Struct, frozen=True):
     """What the names say together.
 
     `members`: how many distinct versions stand under each template; `dominant`: the template with the most;
-    `lines`: the branches that could be lines; `work`, `topics`: names that were left out, and are notes.
+    `lines`: the branches that could be lines; `work`, `topics`: names that were left out, and are notes; `other`: all
+    names but those of work.
     """
 
     lines: Mapping[str, Line]
     members: Mapping[str, int]
     dominant: str | None
     neutral: frozenset[str]
-    work: frozenset[str]
+    work: tuple[str, ...]
     topics: tuple[str, ...]
+    other: frozenset[str]
 
     def components(self) -> int | None:
         """How many fixed numbers the commonest names of versions have, None where no two names go together."""
@@ -82,30 +91,35 @@ def neutral_words(repository: str, tags: Iterable[str]) -> frozenset[str]:
     return frozenset(own | set(commonest))
 
 
+def tell_work(names: Iterable[str], work_prefixes: Sequence[str] | None = None) -> Names:
+    """Tell work branches by their names; `work_prefixes` takes the place of the built-in ones."""
+    prefixes = None if work_prefixes is None else tuple(prefix.lower() for prefix in work_prefixes)
+    work: list[str] = []
+    other: list[str] = []
+    for name in names:
+        (work if is_work_branch(name, prefixes) else other).append(name)
+    return Names(tuple(work), tuple(other))
+
+
 def infer_conventions(
-    branches: Iterable[str],
+    names: Names,
     *,
     default: str | None,
     neutral: frozenset[str],
     lineage: Lineage,
-    work_prefixes: Sequence[str] | None = None,
     admitted: frozenset[str] = frozenset(),
     named: frozenset[str] = frozenset(),
-    known_work: frozenset[str] = frozenset(),
 ) -> Conventions:
-    """Read every name, infer the templates, and tell lines from work and from topics.
+    """Read the names, infer the templates, and tell lines from work and from topics.
 
     `admitted`: branches that count although they look like work: a pull request targets them, a person chose
-    them, or releases were made on them alone. `named`: the words of the versions that are asked for. `known_work`:
-    names that are known to look like work.
+    them, or releases were made on them alone. `named`: the words of the versions that are asked for.
     """
-    prefixes = None if work_prefixes is None else tuple(prefix.lower() for prefix in work_prefixes)
-    work, readable = [], {}
-    for name in branches:
-        looks_like_work = name in known_work or is_work_branch(name, prefixes)
-        if looks_like_work and name not in admitted and name != default:
-            work.append(name)
-            continue
+    wanted = {*admitted, default}
+    let_in = [name for name in names.work if name in wanted]
+    other = frozenset([*names.other, *let_in])
+    readable = {}
+    for name in sorted(other):
         reading = read_branch(name)
         if reading is not None:
             readable[name] = _reread(reading, lineage)
@@ -128,9 +142,10 @@ def infer_conventions(
             )
         else:
             topics.append(name)
+    work = tuple(name for name in names.work if name not in wanted) if let_in else names.work
     members = {t: len(under[t]) for t in {line.template for line in lines.values()}}
     dominant = max((t for t in members if members[t] > 1), key=lambda t: (members[t], -len(t), t), default=None)
-    return Conventions(lines, members, dominant, neutral, frozenset(work), tuple(topics))
+    return Conventions(lines, members, dominant, neutral, work, tuple(topics), other)
 
 
 def _product(reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]) -> frozenset[str]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from heapq import nsmallest
-from itertools import pairwise
 from operator import attrgetter
 
 from msgspec import Struct
 
 from ranking.facts import Branch, Facts, RefListing
-from ranking.names import fault_of, local_head, remote_tracking, shown
-from ranking.words import DEVELOPMENT
+from ranking.names import faults_of, local_head, remote_tracking, shown
+from ranking.words import DEVELOPMENT, FAMILY
 
 # A development branch whose last commit is this much older than the default's has been left behind. A month
 # lets a release merge be newer than the branch it was merged from.
@@ -25,12 +24,14 @@ _NAMED = 5
 
 
 class Listed(Struct, frozen=True):
-    """The branches that count, the server's default and the development branch among them (None: unknown).
+    """The branches that count by name, in order; the server's default and the development branch (None: unknown).
 
-    `sifted`: those of the notes that depend on nothing but the refs.
+    `family`: those that one of the family's words names by itself. `sifted`: those of the notes that depend on nothing
+    but the refs.
     """
 
     branches: Mapping[str, Branch]
+    family: tuple[str, ...]
     default: str | None
     development: str | None
     notes: tuple[str, ...]
@@ -39,23 +40,24 @@ class Listed(Struct, frozen=True):
 
 def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
     """Leave out what can never be an answer, and say so; `like`: what was made of facts with the very same refs."""
-    usable, sifted = _sift(facts) if like is None else (like.branches, like.sifted)
+    if like is None:
+        usable, sifted = _sift(facts)
+        family = tuple(name for name in usable if name.lower() in FAMILY)
+    else:
+        usable, sifted, family = like.branches, like.sifted, like.family
     default, said = _default(facts, usable)
     development, dead = _development(usable, default)
-    return Listed(usable, default, development, (*sifted, *said, *dead), sifted)
+    return Listed(usable, family, default, development, (*sifted, *said, *dead), sifted)
 
 
 def _sift(facts: Facts) -> tuple[Mapping[str, Branch], tuple[str, ...]]:
-    usable: dict[str, Branch] = {}
-    gone: list[str] = []
-    unusable: dict[str, str] = {}
-    for branch in _in_order(facts.refs.branches):
-        if fault := fault_of(branch.name):
-            unusable[branch.name] = fault
-        elif branch.tip is None and _gone(branch, facts.refs):
-            gone.append(branch.name)
-        else:
-            usable[branch.name] = branch
+    usable = _by_name(facts.refs.branches)
+    unusable = faults_of(usable)
+    for name in unusable:
+        del usable[name]
+    gone = [b.name for b in usable.values() if b.tip is None and _gone(b, facts.refs)]
+    for name in gone:
+        del usable[name]
     notes = []
     if gone:
         notes.append(f"known only from this clone, the remote does not have it: {counted(gone)}")
@@ -64,12 +66,12 @@ def _sift(facts: Facts) -> tuple[Mapping[str, Branch], tuple[str, ...]]:
     return usable, tuple(notes)
 
 
-def _in_order(branches: Sequence[Branch]) -> list[Branch]:
-    """By name; of two records of one branch the same one counts last, whatever their order."""
-    ordered = sorted(branches, key=attrgetter("name"))
-    if any(one.name == other.name for one, other in pairwise(ordered)):
-        ordered.sort(key=_record_order)
-    return ordered
+def _by_name(branches: Sequence[Branch]) -> dict[str, Branch]:
+    """In the order of the names; of two records of one branch the same one counts, whatever their order."""
+    found = {branch.name: branch for branch in sorted(branches, key=attrgetter("name"))}
+    if len(found) < len(branches):
+        found = {branch.name: branch for branch in sorted(branches, key=_record_order)}
+    return found
 
 
 def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:
@@ -77,9 +79,9 @@ def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:
     return branch.name, branch.tip or "", branch.cached_tip or "", branch.local_tip or "", moment
 
 
-def hangs_on_dates(facts: Facts) -> bool:
+def hangs_on_dates(listed: Listed) -> bool:
     """Whether the ranking may look at a date: at those of a branch named for development, and of the default."""
-    return any(branch.name in DEVELOPMENT for branch in facts.refs.branches)
+    return any(name in listed.branches for name in DEVELOPMENT)
 
 
 def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
@@ -104,7 +106,7 @@ def few(names: Collection[str]) -> str:
     return ", ".join(map(shown, nsmallest(_NAMED, names))) + more
 
 
-def tip_notes(facts: Facts, names: Iterable[str]) -> list[str]:
+def tip_notes(facts: Facts, branches: Iterable[Branch]) -> list[str]:
     """What the three tips of these branches tell of this clone, where the remote itself answered.
 
     A local branch that stands where the remote's stood at the last fetch is behind. Of others the tips alone do
@@ -112,8 +114,7 @@ def tip_notes(facts: Facts, names: Iterable[str]) -> list[str]:
     """
     if facts.refs.provenance != "remote":
         return []
-    wanted = frozenset(names)
-    known = [b for b in facts.refs.branches if b.name in wanted and b.tip is not None]
+    known = [b for b in branches if b.tip is not None]
     moved = [b.name for b in known if b.cached_tip not in (None, b.tip)]
     apart = [b for b in known if b.local_tip not in (None, b.tip)]
     behind = [b.name for b in apart if b.local_tip == b.cached_tip]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct, field
 
@@ -60,7 +61,7 @@ class Repo(Struct, frozen=True):
     conventions: Conventions
     lineage: Lineage
     default: str | None
-    listed: frozenset[str]
+    listed: AbstractSet[str]
     complete: bool
 
     def members(self, name: str) -> int:
@@ -139,7 +140,7 @@ def _case(version: Version, wish: Wish, repo: Repo) -> _Case:
         wish=wish,
         size=size,
         newest=newest,
-        carriers=frozenset(newest.branches or ()) & repo.listed if newest else frozenset(),
+        carriers=frozenset(repo.listed & {*(newest.branches or ())}) if newest else frozenset(),
         lines=tuple(line for line in repo.conventions.lines.values() if wish.binds(line)),
         finest=max((line.reading.components for line in named if repo.members(line.name) > 1), default=0),
         made=frozenset(r.version for r in repo.lineage.releases(wish.on_tags, wish.tail)),
@@ -328,7 +329,7 @@ def _wider_line(case: _Case) -> dict[str, str]:
     after = [r for r in case.releases if r.version.key > version.key]
     if version.wildcard or not before or not after:
         return {}
-    branches = frozenset(before[-1].branches or ()) & case.repo.listed
+    branches = frozenset(case.repo.listed & {*(before[-1].branches or ())})
     able = [name for name in branches if _says_no_release(name, case.repo)]
     if case.repo.default in branches or len(able) != 1:
         return {}
@@ -353,7 +354,7 @@ def could_be_a_line(name: str, repo: Repo) -> bool:
 def _could_carry(name: str, repo: Repo) -> bool:
     """Whether a name without a version could be a line's: family words alone, or a code name in a family's folder."""
     folder, _, rest = name.lower().partition("/")
-    if name in repo.conventions.work or names_work(_words_of(rest or folder)):
+    if name not in repo.conventions.other or names_work(_words_of(rest or folder)):
         return False
     if "/" not in rest and FAMILY_FOLDERS.issuperset(_words_of(folder)):
         return True

@@ -15,7 +15,7 @@ from msgspec.structs import replace as altered
 
 from ranking import weights
 from ranking.claims import DECISIVE, Claim, claim
-from ranking.conventions import Conventions, infer_conventions, neutral_words
+from ranking.conventions import Conventions, Names, infer_conventions, neutral_words, tell_work
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
 from ranking.lines import Lineage
 from ranking.listing import Listed, counted, few, list_branches, refs_of, tip_notes
@@ -24,7 +24,6 @@ from ranking.names import shown
 from ranking.order import default_order
 from ranking.recent import is_expired
 from ranking.targets import read_targets, same_repository
-from ranking.words import FAMILY
 
 Reason = tuple[EvidenceKind, int, str]
 """One piece of evidence before it is written out: kind, points, words."""
@@ -44,7 +43,7 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
     top = sheet.top()
     notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor]
     notes += [*_memory_notes(facts, view.listed, claims), *_provenance_notes(facts)]
-    notes += tip_notes(facts, kept)
+    notes += tip_notes(facts, (view.listed.branches[name] for name in kept))
     if left:
         notes.append(f"left out after the first {len(kept)} candidates: {counted(left)}")
     return Ranking(
@@ -60,10 +59,12 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
 class View(Struct, frozen=True):
     """The facts, read: what is listed, what names and tags say together, the default order, what was left out.
 
-    `ordered_first`: the first of a configured order, None where the order is the built-in one.
+    `names`: those listed, by their looks; `ordered_first`: the first of a configured order, None where the order is the
+    built-in one.
     """
 
     listed: Listed
+    names: Names
     repo: Repo
     order: tuple[str, ...]
     ordered_first: str | None
@@ -85,17 +86,16 @@ def read_view(facts: Facts, *, named: frozenset[str] = frozenset(), like: View |
     if like is None:
         neutral = neutral_words(facts.repository.name, (t.name for t in facts.refs.tags))
         lineage = Lineage(facts.refs.tags, neutral)
+        names = tell_work(listed.branches, facts.settings.work_prefixes)
     else:
-        neutral, lineage = like.repo.conventions.neutral, like.repo.lineage
+        neutral, lineage, names = like.repo.conventions.neutral, like.repo.lineage, like.names
     conventions = infer_conventions(
-        listed.branches,
+        names,
         default=listed.default,
         neutral=neutral,
         lineage=lineage,
-        work_prefixes=facts.settings.work_prefixes,
         admitted=_admitted(facts, lineage),
         named=named,
-        known_work=like.repo.conventions.work if like else frozenset(),
     )
     order, missing = default_order(listed, conventions, facts.settings.default_order)
     notes = list(missing)
@@ -103,9 +103,9 @@ def read_view(facts: Facts, *, named: frozenset[str] = frozenset(), like: View |
         notes.append(f"left out as work branches: {counted(conventions.work)}")
     if conventions.topics:
         notes.append(f"a version in the name, and no release line by it: {counted(conventions.topics)}")
-    repo = Repo(conventions, lineage, listed.default, frozenset(listed.branches), complete=facts.refs.complete)
+    repo = Repo(conventions, lineage, listed.default, listed.branches.keys(), complete=facts.refs.complete)
     first = order[0] if order and facts.settings.default_order is not None else None
-    return View(listed, repo, tuple(order), first, tuple(notes))
+    return View(listed, names, repo, tuple(order), first, tuple(notes))
 
 
 def _admitted(facts: Facts, lineage: Lineage) -> frozenset[str]:
@@ -161,7 +161,7 @@ def _candidates(
     """Whatever carries a version, the order's heads, family words, what was claimed or remembered."""
     conventions = view.repo.conventions
     chosen = {*view.order, *claims, *recent, *conventions.lines, *conventions.topics}
-    chosen |= {n for n in view.listed.branches if n.lower() in FAMILY}
+    chosen |= {*view.listed.family}
     # Where nothing else is there, a work branch is better than no answer.
     return chosen or view.listed.branches.keys()
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from candidates.actions.wiring import asking_for_the_remote, git_at, keeping, now, warn
+from candidates.contract import encode_bundle
 from candidates.issue_sources import IssueInput
 from candidates.run import gather, prepare
-from candidates.terminal import print_record
+from candidates.terminal import print_pieces
 
 
 def collect(path: Path, flags: Mapping[str, object], given: IssueInput, save_bundle: Path | None) -> None:
@@ -16,4 +17,4 @@ def collect(path: Path, flags: Mapping[str, object], given: IssueInput, save_bun
     run = keeping(prepare(git_at(path), flags, given, now(), attended=False), save_bundle)
     warn([run])
     with asking_for_the_remote(run, as_json=True):
-        print_record(gather(run).facts)
+        print_pieces(encode_bundle(gather(run).facts))

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import jsonschema
 import msgspec
 import pytest
+from msgspec.structs import replace as altered
 
-from candidates.contract import SCHEMA_NAMES, decode_bundle, json_schema
+from candidates.contract import SCHEMA_NAMES, decode_bundle, encode_bundle, encode_pretty, json_schema
 from collectors.errors import InvalidInput
-from ranking.facts import Facts, FailureKind
+from ranking.facts import Branch, Facts, FailureKind, Tag
 from tests.candidates.program import Answer, base_branch
 from tests.servers import HOST, silent_listener
 
@@ -376,6 +377,24 @@ def test_rank_on_no_bundle(text: bytes) -> None:
     assert (done.code, done.out) == (2, b"")
     assert done.err.startswith("base-branch: ")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("branches", [0, 1, 999, 1_000, 1_001, 2_500])
+def test_a_bundle_is_printed_with_a_branch_a_line(branches: int) -> None:
+    facts = decode_bundle(BUNDLE)
+    hostile = 'x\n"branches": [], "tags": []'
+    refs = altered(
+        facts.refs,
+        branches=tuple(Branch(f"b{i}", committed_at=facts.now) for i in range(branches)),
+        tags=tuple(Tag(name=f"t{i}", branches=()) for i in range(branches // 2)),
+    )
+    facts = altered(facts, refs=refs, repository=altered(facts.repository, name=hostile))
+    printed = b"".join(encode_bundle(facts))
+    assert json.loads(printed) == json.loads(encode_pretty(facts))
+    lines = printed.splitlines()
+    assert sum(line.startswith(b'      {"name":"b') for line in lines) == branches
+    assert sum(line.startswith(b'      {"name":"t') for line in lines) == branches // 2
+    assert printed.endswith(b"}\n")
 
 
 def test_a_good_bundle_comes_through_whole() -> None:

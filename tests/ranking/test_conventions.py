@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ranking.conventions import Conventions, infer_conventions, name_under, neutral_words
+from ranking.conventions import Conventions, infer_conventions, name_under, neutral_words, tell_work
 from ranking.facts import Convention
 from ranking.lines import Lineage
 from ranking.rank import rank
@@ -17,7 +17,7 @@ def infer(branches: str, tags: str = "", default: str | None = "main") -> Conven
     """Read the names of a repository `acme/app`."""
     neutral = neutral_words("acme/app", (tag(t).name for t in tags.split()))
     lineage = Lineage(map(tag, tags.split()), neutral)
-    return infer_conventions(branches.split(), default=default, neutral=neutral, lineage=lineage)
+    return infer_conventions(tell_work(branches.split()), default=default, neutral=neutral, lineage=lineage)
 
 
 # --- many real spellings ---

@@ -50,9 +50,9 @@ APART = "local branches not at the remote's commit (behind, ahead or both): 1: m
 )
 def test_the_three_tips(tip: str | None, cached: str | None, local: str | None, said: list[str]) -> None:
     bundle = with_branches(branch("main", tip, cached, local))
-    assert tip_notes(bundle, ["main"]) == said
-    assert tip_notes(bundle, ["other"]) == []
-    assert tip_notes(altered(bundle, refs=altered(bundle.refs, provenance="local")), ["main"]) == []
+    assert tip_notes(bundle, bundle.refs.branches) == said
+    assert tip_notes(bundle, []) == []
+    assert tip_notes(altered(bundle, refs=altered(bundle.refs, provenance="local")), bundle.refs.branches) == []
 
 
 def test_only_candidates_are_spoken_of_and_five_are_named() -> None:
@@ -89,7 +89,9 @@ def test_of_two_records_of_one_branch_the_same_one_counts(one: Branch, other: Br
 
 
 def test_only_a_branch_named_for_development_hangs_on_dates() -> None:
-    assert [hangs_on_dates(facts(names)) for names in ("main release/1.0", "main develop", "main developer")] == [
+    assert [
+        hangs_on_dates(list_branches(facts(names))) for names in ("main release/1.0", "main develop", "main developer")
+    ] == [
         False,
         True,
         False,
