@@ -25,9 +25,9 @@ def listing(rows: list[tuple[str, str, str]], separator: str = "\t") -> str:
 
 
 @unhurried
-@given(rows=ROWS, separator=st.sampled_from([" ", "\t"]), sort=st.booleans())
-def test_every_line_is_read_whatever_their_order(rows: list[tuple[str, str, str]], separator: str, sort: bool) -> None:
-    rows = sorted(rows, key=lambda row: row[1:]) if sort else rows
+@given(ROWS, st.sampled_from([" ", "\t"]), st.sampled_from(["as it comes", "sorted"]))
+def test_every_line_is_read_whatever_their_order(rows: list[tuple[str, str, str]], separator: str, order: str) -> None:
+    rows = sorted(rows, key=lambda row: row[1:]) if order == "sorted" else rows
     listed = parse_ref_lines(listing(rows, separator), separator)
     for prefix in (HEADS, TAGS, REMOTES):
         plain = {name: oid for oid, under, name in rows if under == prefix and not name.endswith(PEELED)}
