@@ -3,8 +3,6 @@
 Only the command that is called is loaded: for all of them typer needs longer than for the work itself.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from types import ModuleType

@@ -1,7 +1,5 @@
 """`choose` and `ask`, as they are called."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`explain`, `runs`, `collect`, `diff`, `rank` and `backtest`, as they are called."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`remember`, `forget` and `recent`, as they are called."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -36,7 +36,16 @@ def leave(code: int) -> None:
 
 # --- what a shell is offered ---
 
+# How a shell asks: by `_BASE_BRANCH_COMPLETE`, or with the name of a link to the program in it.
+_ASKED_BY_A_SHELL = any(name.startswith("_") and name.endswith("_COMPLETE") for name in os.environ)
 
+
+def _to_a_shell(complete: Callable[..., list[str]]) -> Callable[..., list[str]] | None:
+    """Nothing in any other run: typer would look at each."""
+    return complete if _ASKED_BY_A_SHELL else None
+
+
+@_to_a_shell
 def complete_branch(ctx: typer.Context, incomplete: str) -> list[str]:
     """Branches of the clone in the current folder: of a line that ends in an option [PATH] is not read yet."""
     from candidates.completion import branch_names  # noqa: PLC0415 - only for a shell
@@ -45,6 +54,7 @@ def complete_branch(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+@_to_a_shell
 def complete_remembered(incomplete: str) -> list[str]:
     """Branches that are remembered."""
     from candidates.completion import remembered_names  # noqa: PLC0415 - only for a shell
@@ -52,6 +62,7 @@ def complete_remembered(incomplete: str) -> list[str]:
     return [name for name in remembered_names(HERE, os.environ) if name.startswith(incomplete)]
 
 
+@_to_a_shell
 def complete_run(incomplete: str) -> list[str]:
     """Kept runs."""
     from candidates.completion import run_ids  # noqa: PLC0415 - only for a shell
@@ -59,6 +70,7 @@ def complete_run(incomplete: str) -> list[str]:
     return [run_id for run_id in run_ids(os.environ) if run_id.startswith(incomplete)]
 
 
+@_to_a_shell
 def complete_schema(incomplete: str) -> list[str]:
     """The schemas by their names."""
     from candidates.schemas import NAMES  # noqa: PLC0415 - only for a shell
@@ -66,9 +78,10 @@ def complete_schema(incomplete: str) -> list[str]:
     return [name for name in NAMES if name.startswith(incomplete)]
 
 
-def one_of(key: str) -> Callable[[str], list[str]]:
+def one_of(key: str) -> Callable[..., list[str]] | None:
     """The words that a key of the configuration takes."""
 
+    @_to_a_shell
     def complete(incomplete: str) -> list[str]:
         from candidates.completion import words_of  # noqa: PLC0415 - only for a shell
 

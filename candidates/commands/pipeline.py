@@ -1,7 +1,5 @@
 """`probe`, `gate` and `recheck`, as they are called."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`resolve`, as it is called."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

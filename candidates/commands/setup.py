@@ -1,7 +1,5 @@
 """`config`, `doctor`, `demo` and `schema`, as they are called."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
