@@ -115,8 +115,8 @@ class Collected(Struct, frozen=True, kw_only=True):
     resolution: Resolution
     choice: RemoteChoice | None
     sources: tuple[Source, ...]
+    view: View
     log: tuple[str, ...] = ()
-    view: View | None = None
     post: PostQuestion | None = None
     asks_on_issue: bool = False
 

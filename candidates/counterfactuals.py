@@ -15,9 +15,8 @@ from msgspec.structs import replace as altered
 from candidates.contract import UNNAMED, BaseBranchSource
 from candidates.resolver import Resolution, derived_branch, resolve
 from ranking.facts import Facts, Issue, IssueVersion, Ranking, RecentChoice, Settings
-from ranking.listing import list_branches
 from ranking.names import shown
-from ranking.rank import View, rank, read_view
+from ranking.rank import View, rank, read_asked, read_view
 from ranking.targets import Target, read_targets, role_of
 
 ChangeKind = Literal["fix-version", "milestone", "setting", "remember", "base"]
@@ -40,23 +39,27 @@ class Change(Struct, frozen=True, kw_only=True):
     source: BaseBranchSource
 
 
-def deciding_changes(facts: Facts, ranking: Ranking, resolution: Resolution) -> tuple[Change, ...]:
-    """The changes that would settle an ambiguous or unexpected result; none where the evidence has settled it."""
+def deciding_changes(facts: Facts, ranking: Ranking, resolution: Resolution, view: View) -> tuple[Change, ...]:
+    """The changes that would settle an ambiguous or unexpected result; none where the evidence has settled it.
+
+    `view`: what was made of these facts; of none that is tried are the refs others.
+    """
     contenders = _contenders(facts, ranking, resolution)
     if not contenders:
         return ()
     most = _FEW_BRANCHES if len(facts.refs.branches) > _MANY_BRANCHES else _MOST_BRANCHES
-    view = read_view(facts)
+    view = read_view(facts, like=view)
     found = [change for branch in contenders[:most] for change in _giving(facts, view, branch)]
-    return (*found, *_settings(facts, resolution))
+    return (*found, *_settings(facts, view, resolution))
 
 
-def changes_for(facts: Facts, resolution: Resolution, branch: str) -> tuple[Change, ...]:
+def changes_for(facts: Facts, resolution: Resolution, branch: str, view: View) -> tuple[Change, ...]:
     """The changes that would give this branch; none where it is the answer, or where nothing could make it so."""
-    if resolution.branch == branch or branch not in list_branches(facts).branches:
+    view = read_view(facts, like=view)
+    if resolution.branch == branch or branch not in view.listed.branches:
         return ()
-    settings = (change for change in _settings(facts, resolution) if change.branch == branch)
-    return (*_giving(facts, read_view(facts), branch), *settings)
+    settings = (change for change in _settings(facts, view, resolution) if change.branch == branch)
+    return (*_giving(facts, view, branch), *settings)
 
 
 def _contenders(facts: Facts, ranking: Ranking, resolution: Resolution) -> list[str]:
@@ -75,16 +78,16 @@ def _giving(facts: Facts, view: View, branch: str) -> Iterator[Change]:
     """What would give this branch: one version on the issue, a remembered choice, a base given with the request."""
     yield from _version(facts, view, branch)
     choice = RecentChoice(branch=branch, last_used=facts.now)
-    if _outcome(altered(facts, recent=(*facts.recent, choice))) == (branch, "remembered"):
+    if _outcome(altered(facts, recent=(*facts.recent, choice)), view) == (branch, "remembered"):
         yield Change(
             kind="remember", do=f"base-branch remember {shlex.quote(branch)}", branch=branch, source="remembered"
         )
-    if branch in list_branches(facts).branches:
+    if branch in view.listed.branches:
         yield Change(kind="base", do=f"base-branch resolve --base {shlex.quote(branch)}", branch=branch, source="input")
 
 
-def _outcome(facts: Facts) -> tuple[str | None, BaseBranchSource | None]:
-    resolution = resolve(facts, rank(facts))
+def _outcome(facts: Facts, like: View) -> tuple[str | None, BaseBranchSource | None]:
+    resolution = resolve(facts, rank(facts, read_asked(facts, like)), view=read_view(facts, like=like))
     return resolution.branch, resolution.source
 
 
@@ -100,7 +103,7 @@ def _version(facts: Facts, view: View, branch: str) -> Iterator[Change]:
     most = _FEW_LABELS + len(own) if len(facts.refs.branches) > _MANY_BRANCHES else _MOST_LABELS + len(own)
     for label in list(dict.fromkeys((*(t.label for t in own), *_labels(view, branch))))[:most]:
         changed = _with_version(issue, label)
-        if _outcome(altered(facts, issue=changed)) == (branch, "derived"):
+        if _outcome(altered(facts, issue=changed), view) == (branch, "derived"):
             kind: ChangeKind = "milestone" if issue is not None and issue.source == "github" else "fix-version"
             yield Change(kind=kind, do=_said(issue, own, label), branch=branch, source="derived")
             return
@@ -146,10 +149,10 @@ def _said(issue: Issue | None, own: Sequence[Target], label: str) -> str:
 # --- one setting ---
 
 
-def _settings(facts: Facts, resolution: Resolution) -> Iterator[Change]:
+def _settings(facts: Facts, view: View, resolution: Resolution) -> Iterator[Change]:
     """One setting that makes the issue's evidence decide where it does not, or go before the memory."""
     for flag, settings in _tries(facts.settings):
-        branch, source = _outcome(altered(facts, settings=settings))
+        branch, source = _outcome(altered(facts, settings=settings), view)
         if source == "derived" and branch is not None and branch != resolution.branch:
             yield Change(kind="setting", do=flag, branch=branch, source="derived")
 

@@ -18,7 +18,6 @@ from collectors.config_keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from collectors.remote_url import redact
 from ranking.facts import Facts
-from ranking.listing import list_branches
 from ranking.names import shown
 
 
@@ -142,7 +141,7 @@ def _given(
 ) -> tuple[Decision, ExitCode]:
     """The branch that came with the request: checked against the listing, never replaced."""
     facts = collected.facts
-    listed = list_branches(facts).branches
+    listed = collected.view.listed.branches
     if base in listed:
         return _settled(decision, collected, policy, base, policy.base_source, serving)
     remote = facts.repository.remote

@@ -13,7 +13,7 @@ from candidates.counterfactuals import deciding_changes
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
 from ranking.order import newest_first
-from ranking.rank import read_view
+from ranking.rank import View
 
 Part = tuple[str, str]
 Line = list[Part]
@@ -31,7 +31,7 @@ def explain(collected: Collected) -> Iterator[Line]:
     yield from _sources(collected)
     yield []
     branches = {b.name: b for b in collected.facts.refs.branches}
-    yield from candidate_lines(collected.ranking, branches, newest_releases(collected.facts))
+    yield from candidate_lines(collected.ranking, branches, newest_releases(collected.view))
     yield []
     yield from trail_lines(collected.resolution.trail)
     yield from _deciding(collected)
@@ -44,7 +44,7 @@ def explain(collected: Collected) -> Iterator[Line]:
 
 def _deciding(collected: Collected) -> Iterator[Line]:
     """What would settle a result that the evidence leaves open, or that goes against it."""
-    changes = deciding_changes(collected.facts, collected.ranking, collected.resolution)
+    changes = deciding_changes(collected.facts, collected.ranking, collected.resolution, collected.view)
     if not changes:
         return
     yield []
@@ -101,7 +101,7 @@ def _sources(collected: Collected) -> Iterator[Line]:
     yield from ([("", f"  {name:<12}{said}")] for name, said in listing_rows(collected.facts))
     convention = collected.ranking.convention
     named = (
-        f"{shown(convention.template)}, {convention.members} members: {_members(collected.facts, convention)}"
+        f"{shown(convention.template)}, {convention.members} members: {_members(collected.view, convention)}"
         if convention
         else NO_CONVENTION
     )
@@ -131,15 +131,15 @@ def listing_rows(facts: Facts) -> Iterator[tuple[str, str]]:
     )
 
 
-def members(facts: Facts, convention: Convention) -> list[str]:
+def members(view: View, convention: Convention) -> list[str]:
     """The branches that stand under the convention's template, newest version first."""
-    lines = read_view(facts).repo.conventions.lines.values()
+    lines = view.repo.conventions.lines.values()
     return newest_first(line for line in lines if line.template == convention.template)
 
 
-def _members(facts: Facts, convention: Convention) -> str:
+def _members(view: View, convention: Convention) -> str:
     """The newest of them; the rest counted."""
-    names = members(facts, convention)
+    names = members(view, convention)
     more = f", and {len(names) - _MOST_MEMBERS} more" if len(names) > _MOST_MEMBERS else ""
     return f"{', '.join(map(shown, names[:_MOST_MEMBERS]))}{more}"
 
@@ -241,10 +241,10 @@ def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width:
         yield [("dim", f"{points:>11}  {evidence.kind:<18}  "), ("", shown(reason))]
 
 
-def newest_releases(facts: Facts) -> dict[str, str]:
+def newest_releases(view: View) -> dict[str, str]:
     """The newest release tag that each branch carries, as far as somebody looked."""
     newest: dict[str, str] = {}
-    for release in read_view(facts).repo.lineage.releases():
+    for release in view.repo.lineage.releases():
         for branch in release.branches or ():
             newest[branch] = release.name
     return newest

@@ -119,7 +119,7 @@ def _about(record: Recorded) -> Iterator[str]:
 def _candidates(record: Recorded) -> Iterator[str]:
     facts = record.collected.facts if record.collected is not None else None
     dates = {b.name: b.committed_at for b in facts.refs.branches} if facts is not None else {}
-    carried = newest_releases(facts) if facts is not None else {}
+    carried = newest_releases(record.collected.view) if record.collected is not None else {}
     if not record.ranking.candidates:
         yield "none"
     for candidate in record.ranking.candidates[:_MOST_SHOWN]:
@@ -138,7 +138,9 @@ def _candidates(record: Recorded) -> Iterator[str]:
 def _deciding(record: Recorded) -> Iterator[str]:
     if record.collected is None:
         return
-    changes = deciding_changes(record.collected.facts, record.ranking, record.collected.resolution)
+    changes = deciding_changes(
+        record.collected.facts, record.ranking, record.collected.resolution, record.collected.view
+    )
     if changes:
         yield ""
         yield "### What would decide it"

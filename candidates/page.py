@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from candidates.collect import Collected
 from candidates.contract import UNNAMED
 from candidates.counterfactuals import deciding_changes
 from candidates.explain import (
@@ -27,8 +28,7 @@ from candidates.lanes import figure, in_words
 from candidates.page_style import STYLE, policy
 from candidates.saved import Recorded
 from candidates.timeline import read_timeline
-from ranking.facts import Candidate, Facts
-from ranking.rank import read_view
+from ranking.facts import Candidate
 
 _AT_FIRST = 10
 _MOST_CANDIDATES = 100
@@ -167,7 +167,7 @@ def _candidates(record: Recorded) -> str:
 def _candidate_rows(record: Recorded, candidates: Sequence[Candidate]) -> Iterator[str]:
     facts = record.collected.facts if record.collected is not None else None
     days = {b.name: b.committed_at for b in facts.refs.branches} if facts is not None else {}
-    carried = _carried(facts, [c.branch for c in candidates])
+    carried = _carried(record.collected, [c.branch for c in candidates])
     badges = _badges(record)
     for number, candidate in enumerate(candidates, start=1):
         name, day = candidate.branch, days.get(candidate.branch)
@@ -194,11 +194,11 @@ def _evidence(candidate: Candidate) -> Iterator[str]:
         yield f"<li><b></b><span>and {len(candidate.evidence) - _MOST_EVIDENCE} more reasons</span></li>"
 
 
-def _carried(facts: Facts | None, names: Sequence[str]) -> dict[str, str]:
+def _carried(collected: Collected | None, names: Sequence[str]) -> dict[str, str]:
     """Each branch's line by its name, and the newest releases that it carries as far as somebody looked."""
-    if facts is None:
+    if collected is None:
         return {}
-    repo = read_view(facts).repo
+    facts, repo = collected.facts, collected.view.repo
     made = {tag.name: tag.created_at.timestamp() if tag.created_at else float("-inf") for tag in facts.refs.tags}
     placed = [(made[release.name], place, release) for place, release in enumerate(repo.lineage.all_releases())]
     tags: dict[str, list[str]] = {name: [] for name in names}
@@ -249,7 +249,7 @@ def _deciding(record: Recorded) -> str:
     collected = record.collected
     if collected is None:
         return ""
-    changes = deciding_changes(collected.facts, collected.ranking, collected.resolution)
+    changes = deciding_changes(collected.facts, collected.ranking, collected.resolution, collected.view)
     rows = [
         f'<tr><th scope="row">{code(change.branch)}</th><td>{change.source}</td><td>{code(change.do)}</td></tr>'
         for change in changes
@@ -294,7 +294,7 @@ def _convention(record: Recorded) -> str:
     said = f"<p>{code(convention.template)}, {convention.members} members"
     if record.collected is None:
         return f"{said}; which they are is not recorded.</p>"
-    return f"{said}: {codes(members(record.collected.facts, convention), _MOST_MEMBERS)}</p>"
+    return f"{said}: {codes(members(record.collected.view, convention), _MOST_MEMBERS)}</p>"
 
 
 def _table(heads: Sequence[str], rows: Sequence[str], label: str, kind: str = "plain") -> str:

@@ -23,7 +23,7 @@ from collectors.errors import InvalidInput
 from collectors.input_file import read_input
 from collectors.refs import RemoteChoice
 from ranking.facts import Facts, Settings
-from ranking.rank import rank
+from ranking.rank import rank, read_asked
 
 MAY_FOLLOW = frozenset(
     """
@@ -74,11 +74,13 @@ def overlaid(facts: Facts, flags: Mapping[str, object]) -> Facts:
 
 def recollected(facts: Facts) -> Collected:
     """The facts as if they had just been collected; no source was asked in this run."""
-    ranking, repository = rank(facts), facts.repository
+    view, repository = read_asked(facts), facts.repository
+    ranking = rank(facts, view)
     reason = repository.remote_reason or "as the bundle says"
     remote = repository.remote
     return Collected(
         facts=facts,
+        view=view,
         ranking=ranking,
         resolution=resolve(facts, ranking),
         choice=RemoteChoice(name=remote, url=repository.url, reason=reason) if remote is not None else None,

@@ -16,7 +16,7 @@ from ranking.facts import Facts
 from ranking.match import match
 from ranking.names import shown
 from ranking.order import newest_first
-from ranking.rank import View, read_asked
+from ranking.rank import View
 from ranking.targets import read_targets
 from ranking.versions import Version
 
@@ -72,7 +72,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
 def read_timeline(collected: Collected) -> Timeline:
     """What the facts tell of the lines over time."""
-    facts, view = collected.facts, collected.view or read_asked(collected.facts)
+    facts, view = collected.facts, collected.view
     order = _order(collected, view)
     wanted, homeless = _wanted(facts, view)
     lanes = _nearest(order, view, collected, wanted)

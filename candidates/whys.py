@@ -12,10 +12,11 @@ from msgspec.structs import replace as altered
 from candidates.collect import Collected
 from candidates.counterfactuals import changes_for
 from candidates.near import near_names
+from ranking.conventions import Conventions
 from ranking.facts import Branch, Candidate, Facts, IssueLink, Ranking
-from ranking.listing import list_branches, refs_of
+from ranking.listing import refs_of
 from ranking.names import fault_of, shown
-from ranking.rank import rank, read_view
+from ranking.rank import rank
 
 _NEAR = 3
 _DIGITS = 12
@@ -41,17 +42,18 @@ def _place(collected: Collected, branch: str) -> Iterator[str]:
         return
     known = next((b for b in facts.refs.branches if b.name == branch), None)
     if known is None:
-        yield from _unknown(facts, branch)
+        yield from _unknown(collected, branch)
         return
-    if branch not in list_branches(facts).branches:
+    view = collected.view
+    if branch not in view.listed.branches:
         yield _gone(facts, known)
         return
-    every = rank(_unlimited(facts))
+    every = rank(_unlimited(facts), view)
     places = {c.branch: number for number, c in enumerate(every.candidates, start=1)}
     if branch not in places:
-        yield from _no_candidate(facts, branch)
+        yield from _no_candidate(view.repo.conventions, branch)
         return
-    yield from _candidate(collected, every, places[branch])
+    yield from _candidate(collected, view.repo.conventions, every, places[branch])
 
 
 def _unlimited(facts: Facts) -> Facts:
@@ -60,15 +62,16 @@ def _unlimited(facts: Facts) -> Facts:
     return altered(facts, settings=altered(facts.settings, max_candidates=most))
 
 
-def _unknown(facts: Facts, branch: str) -> Iterator[str]:
+def _unknown(collected: Collected, branch: str) -> Iterator[str]:
     """No ref of that name stands in the facts: whether that is evidence depends on who was asked."""
+    facts = collected.facts
     remote, name = facts.repository.remote, shown(branch)
     whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
     if facts.refs.complete or remote is None:
         yield f"{shown(whose)} has no branch {name}; a branch that is not listed is never an answer."
     else:
         yield f"{name} is not known here, and {_silence(facts)}: whether it exists cannot be told."
-    near = near_names(branch, list_branches(facts).branches)
+    near = near_names(branch, collected.view.listed.branches)
     if near:
         yield f"Names near it: {', '.join(map(shown, near))}."
     wanted = [shown(r.branch) for r in facts.recent if r.branch == branch]
@@ -98,9 +101,9 @@ def _gone(facts: Facts, known: Branch) -> str:
     return f"{shown(known.name)} is gone: {remote} answered with its whole list and without it; only {held}."
 
 
-def _no_candidate(facts: Facts, branch: str) -> Iterator[str]:
+def _no_candidate(conventions: Conventions, branch: str) -> Iterator[str]:
     """It is listed, and yet no base."""
-    name, conventions = shown(branch), read_view(facts).repo.conventions
+    name = shown(branch)
     if branch in conventions.work:
         yield f"{name} is listed, and left out as a work branch: somebody's change on its way, by how its name begins."
         yield (
@@ -114,7 +117,7 @@ def _no_candidate(facts: Facts, branch: str) -> Iterator[str]:
     )
 
 
-def _candidate(collected: Collected, every: Ranking, number: int) -> Iterator[str]:
+def _candidate(collected: Collected, conventions: Conventions, every: Ranking, number: int) -> Iterator[str]:
     """A candidate's place, its points, and which rule looked past it or took it."""
     facts, candidate = collected.facts, every.candidates[number - 1]
     name, count = shown(candidate.branch), len(every.candidates)
@@ -127,7 +130,6 @@ def _candidate(collected: Collected, every: Ranking, number: int) -> Iterator[st
             yield f"{points} {evidence.kind}: {shown(reason)}."
     if number > facts.settings.max_candidates:
         yield f"The list ends after {facts.settings.max_candidates} (maxCandidates), so it is not shown there."
-    conventions = read_view(facts).repo.conventions
     if candidate.branch in conventions.topics:
         yield "Its name has a version, and is no release line by it: its other words are not this repository's."
     if collected.resolution.branch == candidate.branch:
@@ -150,7 +152,7 @@ def _before(collected: Collected, branch: str) -> Iterator[str]:
     if resolution.branch is None:
         yield "No rule gives any branch: a person has to choose."
         return
-    every = {c.branch: c for c in rank(_unlimited(collected.facts)).candidates}
+    every = {c.branch: c for c in rank(_unlimited(collected.facts), collected.view).candidates}
     reason = next(entry.reason for entry in resolution.trail if entry.fired)
     yield f"{shown(resolution.branch)} is taken instead, by the rule {resolution.source}: {shown(reason)}."
     mine, theirs = every.get(branch), every.get(resolution.branch)
@@ -174,6 +176,6 @@ def _compared(mine: Candidate, theirs: Candidate, *, by_points: bool) -> str:
 
 
 def _instead(collected: Collected, branch: str) -> Iterator[str]:
-    changes = changes_for(collected.facts, collected.resolution, branch)
+    changes = changes_for(collected.facts, collected.resolution, branch, collected.view)
     for change in changes:
         yield f"It would be taken ({change.source}) with: {change.do}"

@@ -36,11 +36,7 @@ times as much would push every other run out of the ring, and cost the run that 
 _GZIP, _LEVEL = 31, 1
 _HEAD_BYTES = 64 * 1024
 _MOST_LINES = 3
-# Whoever dated a draft an hour before the newest file was killed.
-_LEFTOVER_SECONDS = 3600
-
-_NAME = re.compile(r"run-\d{8}T\d{12}Z-[0-9a-f]{6}\.gz")
-_DRAFT = re.compile(r"\.run-\d{8}T\d{12}Z-[0-9a-f]{6}\.gz\.\d+\.[0-9a-f]{8}\.tmp")
+_NAMES = r"run-\d{8}T\d{12}Z-[0-9a-f]{6}\.gz"
 
 
 class KeptFile(Struct, frozen=True, kw_only=True):
@@ -65,14 +61,14 @@ def new_id() -> str:
 def keep_lines(folder: Path, run_id: str, begun: datetime, lines: Sequence[bytes], most: int) -> None:
     """Keep a run's lines, and of all runs the newest `most`. OSError, SetupError where that cannot be."""
     path = folder / f"run-{begun.astimezone(UTC):%Y%m%dT%H%M%S%f}Z-{run_id}.gz"
-    replace_bytes(path, zlib.compress(b"\n".join(lines) + b"\n", _LEVEL, _GZIP), lasting=False)
+    replace_bytes(path, zlib.compress(b"\n".join(lines) + b"\n", _LEVEL, _GZIP), lasting=False, kin=_NAMES)
     _prune(folder, path, most)
 
 
 def list_kept(folder: Path) -> list[KeptFile]:
     """Every kept run, the newest first; none where there is no such folder. SetupError where it cannot be read."""
     try:
-        found = sorted(_entries(folder, _NAME), key=lambda one: one[0], reverse=True)
+        found = sorted(_entries(folder), key=lambda one: one[0], reverse=True)
     except FileNotFoundError:
         return []
     except OSError as fault:
@@ -135,17 +131,12 @@ def _prune(folder: Path, own: Path, most: int) -> None:
         if place > most or room < 0:
             with suppress(OSError):
                 file.path.unlink()
-    newest = own.stat().st_mtime
-    for name, looked in _entries(folder, _DRAFT):
-        if newest - looked.st_mtime > _LEFTOVER_SECONDS:
-            with suppress(OSError):
-                (folder / name).unlink()
 
 
-def _entries(folder: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """What lies in the folder under such a name and is still there when it is looked at."""
+def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """What lies in the folder under a run's name and is still there when it is looked at."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if pattern.fullmatch(entry.name):
+            if re.fullmatch(_NAMES, entry.name):
                 with suppress(FileNotFoundError):
                     yield entry.name, entry.stat(follow_symlinks=False)

@@ -132,12 +132,15 @@ def change_file(
         raise SetupError(said, code="store-unwritable", hint=hint) from fault
 
 
-def replace_bytes(path: Path, data: bytes, mode: int = _PRIVATE, *, lasting: bool = True) -> None:
+def replace_bytes(
+    path: Path, data: bytes, mode: int = _PRIVATE, *, lasting: bool = True, kin: str | None = None
+) -> None:
     """Write a file that has no other writers: whole or not at all. OSError where that cannot be.
 
     A new one gets `mode`, less the umask; one that is there keeps its own, and a symbolic link stays one. Renaming
     would put a file in the place of a pipe or a device as well (/dev/null!): those are refused. `lasting` off: a power
-    failure may take it, which saves the wait for the disk; a killed process never does.
+    failure may take it, which saves the wait for the disk; a killed process never does. `kin`: the pattern of names of
+    files beside it that are written once each, so that nobody else would ever sweep what a killed writer left of one.
     """
     _refuse_odd_path(path)
     target = Path(os.path.realpath(path))
@@ -147,7 +150,7 @@ def replace_bytes(path: Path, data: bytes, mode: int = _PRIVATE, *, lasting: boo
     _refuse_read_only(target, found)
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _draft(target, data, found, mode, lasting=lasting) as draft:
-        _sweep(target, draft)
+        _sweep(target, draft, kin)
         draft.replace(target)
         if lasting:
             _sync_folder(target.parent)
@@ -292,9 +295,9 @@ def _keep_aside(target: Path, data: bytes, now: datetime) -> Path:
             return place
 
 
-def _sweep(target: Path, draft: Path) -> None:
+def _sweep(target: Path, draft: Path, kin: str | None = None) -> None:
     """Remove what killed writers left. Age is counted by the file system's clock, which dated the draft."""
-    ours = re.compile(rf"\.{re.escape(target.name)}\.\d+\.[0-9a-f]{{8}}\.tmp")
+    ours = re.compile(rf"\.(?:{kin or re.escape(target.name)})\.\d+\.[0-9a-f]{{8}}\.tmp")
     newest = draft.stat().st_mtime
     with suppress(OSError):
         for name in os.listdir(target.parent):  # noqa: PTH208 - most names are looked at no further

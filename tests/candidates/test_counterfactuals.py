@@ -11,7 +11,7 @@ from candidates.explain import explain
 from candidates.replay import recollected
 from candidates.resolver import resolve
 from ranking.facts import Settings
-from ranking.rank import rank
+from ranking.rank import rank, read_asked
 from tests.ranking.facts_builder import chose, facts, wants
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ TIED = facts(LINES, issue=wants(("8.4.0", "8.5.0")))
 
 def told(bundle: Facts) -> list[str]:
     ranking = rank(bundle)
-    return lines(deciding_changes(bundle, ranking, resolve(bundle, ranking)))
+    return lines(deciding_changes(bundle, ranking, resolve(bundle, ranking), read_asked(bundle)))
 
 
 def told_for(bundle: Facts, branch: str) -> list[str]:
-    return lines(changes_for(bundle, resolve(bundle, rank(bundle)), branch))
+    return lines(changes_for(bundle, resolve(bundle, rank(bundle)), branch, read_asked(bundle)))
 
 
 def lines(changes: tuple[Change, ...]) -> list[str]:
@@ -104,7 +104,8 @@ def test_a_memory_against_the_evidence() -> None:
 
 def test_a_choice_of_the_future_is_not_promised_to_be_overruled() -> None:
     bundle = facts(LINES, recent=(chose("release/8.5.0", days_ago=-1),))
-    assert "remembered" not in {c.source for c in changes_for(bundle, resolve(bundle, rank(bundle)), "release/8.4.0")}
+    changes = changes_for(bundle, resolve(bundle, rank(bundle)), "release/8.4.0", read_asked(bundle))
+    assert "remembered" not in {c.source for c in changes}
 
 
 def test_a_floor_that_forbids_to_derive_without_any_backtest_is_no_matter_of_its_height() -> None:

@@ -20,7 +20,7 @@ from collectors.config_keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from collectors.refs import RemoteChoice, RemoteQuestion
 from ranking.facts import Failure, RecentChoice, Settings
-from ranking.rank import rank
+from ranking.rank import rank, read_asked
 from tests.ranking.facts_builder import OID, chose, facts, wants
 
 if TYPE_CHECKING:
@@ -58,10 +58,11 @@ def silent(*, cached: str | None = OLD, local: str | None = LOCAL, **more: Any) 
 
 
 def collected(bundle: Facts, log: tuple[str, ...] = ()) -> Collected:
-    ranking = rank(bundle)
-    remote = bundle.repository.remote
+    view, remote = read_asked(bundle), bundle.repository.remote
+    ranking = rank(bundle, view)
     return Collected(
         facts=bundle,
+        view=view,
         ranking=ranking,
         resolution=resolve(bundle, ranking),
         choice=RemoteChoice(name=remote, url=None, reason="the only remote") if remote else None,

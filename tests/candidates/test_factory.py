@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.collect import Collected, RemoteUndecided
+from candidates.collect import RemoteUndecided
 from candidates.contract import Decision, Decisions, Source, WouldPost
 from candidates.decide import Policy, decide, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.factory import Factory, NeedsInput, Requested, Result, decided_before, failed, reported, result_of
-from candidates.resolver import resolve
+from candidates.replay import recollected
 from collectors.errors import InvalidInput, SetupError, SourceError
 from collectors.refs import RemoteQuestion
 from ranking.facts import Failure, Settings
-from ranking.rank import rank
 from tests.candidates.program import base_branch
 from tests.ranking.facts_builder import chose, facts, wants
 
@@ -31,10 +30,7 @@ def decided(bundle: Facts) -> tuple[Decision, ExitCode]:
     """What a run in factory mode decides; every branch is in this clone."""
     branches = tuple(altered(b, cached_tip=b.tip) for b in bundle.refs.branches)
     bundle = altered(bundle, refs=altered(bundle.refs, branches=branches))
-    ranking = rank(bundle)
-    collected = Collected(
-        facts=bundle, ranking=ranking, resolution=resolve(bundle, ranking), choice=None, sources=(), log=("looked",)
-    )
+    collected = altered(recollected(bundle), choice=None, sources=(), log=("looked",))
     return decide(collected, Policy(autonomy="full", ask_on_issue=False, hold_ties=True))
 
 
