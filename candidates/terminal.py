@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from candidates.contract import encode_pretty
 from candidates.explain import Line
+from candidates.output import written_out
 from ranking.facts import Record
 from ranking.names import shown
 
@@ -22,8 +23,9 @@ def print_bytes(*pieces: bytes) -> None:
 
 def print_pieces(pieces: Iterable[bytes]) -> None:
     """The same, as its pieces come."""
-    sys.stdout.buffer.writelines(pieces)
-    sys.stdout.buffer.flush()
+    with written_out():
+        sys.stdout.buffer.writelines(pieces)
+        sys.stdout.buffer.flush()
 
 
 def print_record(record: Record) -> None:
@@ -37,8 +39,9 @@ def show(lines: Iterable[Line]) -> None:
     from rich.text import Text  # noqa: PLC0415 - only for people
 
     console = Console(highlight=False, soft_wrap=True)
-    for line in lines:
-        console.print(Text.assemble(*((text, style) for style, text in line)))
+    with written_out():
+        for line in lines:
+            console.print(Text.assemble(*((text, style) for style, text in line)))
 
 
 def has_terminal() -> bool:

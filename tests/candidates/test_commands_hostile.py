@@ -338,14 +338,19 @@ def test_without_standard_error_a_message_does_not_land_in_the_answer(tmp_path: 
     assert (ran.returncode, ran.stdout) == (5, b"")
 
 
-def test_a_full_disk_is_said(lines: Stand) -> None:
+@pytest.mark.parametrize("command", ["collect", "explain", "resolve", "rank"])
+def test_a_full_disk_is_said(lines: Stand, command: str) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
         ran = subprocess.run(
-            arguments_of("collect", lines), stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+            arguments_of(command, lines),
+            input=LINE,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
         )
-    assert ran.returncode == 1
-    assert b"No space left on device" in ran.stderr
-    assert b"Traceback" not in ran.stderr
+    said = b"base-branch: standard output cannot be written: no space left on device\n"
+    assert (ran.returncode, ran.stderr) == (1, said)
 
 
 def test_a_traceback_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:

@@ -1,0 +1,20 @@
+"""Standard output: who does not take what is written there is named. Nothing heavy is loaded for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from collectors.errors import EvidenceError
+
+
+@contextmanager
+def written_out() -> Iterator[None]:
+    """Around what writes standard output: EvidenceError where it cannot be written, but for a reader that left."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        reason = (fault.strerror or str(fault)).lower()
+        raise EvidenceError(f"standard output cannot be written: {reason}", code="output-unwritable") from fault
