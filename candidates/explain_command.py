@@ -34,11 +34,9 @@ class View(Struct, frozen=True, kw_only=True):
         given = self.given
         together = {"--why", "--why-not"}, {"--markdown", "--mermaid"}
         if len(given) > 1 and set(given) not in together:
-            raise InvalidInput(
-                f"{' and '.join(given)} cannot go together", hint=f"base-branch explain {given[0]}, alone"
-            )
+            raise InvalidInput(f"{' and '.join(given)} cannot go together", hint=f"the same with {given[0]} alone")
         if self.html is not None and str(self.html) == STANDARD_INPUT:
-            raise InvalidInput("a page is written to a file", where="--html", hint="base-branch explain --html FILE")
+            raise InvalidInput("a page is written to a file", where="--html", hint="the same with --html FILE")
 
     @property
     def given(self) -> list[str]:

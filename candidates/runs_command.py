@@ -149,5 +149,6 @@ def _style(row: int, column: int) -> str:
 def _unread(found: KeptRuns) -> tuple[str, ...]:
     if not found.unreadable:
         return ()
-    said = f"{found.unreadable} files in {shown(found.folder)} are no runs that version {__version__} can read"
-    return (f"{said}: base-branch runs --clear removes them, and all others",)
+    files = "1 file" if found.unreadable == 1 else f"{found.unreadable} files"
+    said = f"no runs that version {__version__} can read, in {shown(found.folder)}: {files}"
+    return (f"{said}; base-branch runs --clear removes them, and all runs",)

@@ -298,7 +298,7 @@ def test_what_is_of_another_version_is_counted_and_named(lines: Stand, home: Pat
         (folder / f"run-20260101T00000000000{number}Z-00000a.gz").write_bytes(zlib.compress(text, 1, 31))
     listed = list_or_explain(RunsRequest(run_id=None, view=ALL), os.environ)
     assert len(listed.lines) == 2
-    assert listed.notices[0].startswith(f"2 files in {folder} are no runs that version {__version__} can read")
+    assert listed.notices[0].startswith(f"no runs that version {__version__} can read, in {folder}: 2 files; ")
     for run_id in ("00000a", "0"):
         with pytest.raises(InvalidInput):
             shown_of(run_id)
