@@ -23,7 +23,7 @@ from candidates.resolver import Resolution, resolve
 from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
-from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage
+from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage, read_symrefs
 from collectors.local_refs import LocalRefs, list_local_refs, without_aliases
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Deadline, Git
@@ -36,6 +36,7 @@ from collectors.refs import (
     ask_remote,
     build_listing,
     choose_remote,
+    fetch_all_branches,
     fetch_branches,
 )
 from collectors.remote_url import host_of, owner_and_name, remote_type
@@ -44,7 +45,7 @@ from collectors.signals import awaited
 from collectors.strict_json import json_text
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
 from ranking.listing import hangs_on_dates
-from ranking.names import BranchName, Oid, fault_of
+from ranking.names import BranchName, Oid, fault_of, remote_tracking
 from ranking.rank import View, rank, read_asked
 from ranking.targets import read_targets
 from ranking.unlooked import unlooked_lines
@@ -287,8 +288,11 @@ def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
 
 def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline) -> Failure | None:
     assert asked.choice is not None  # noqa: S101 - nothing is needed without a remote
-    host = host_of(asked.choice.url or "")
-    return fetch_branches(request.git, asked.choice.name, names, deadline, host=host)
+    host, remote = host_of(asked.choice.url or ""), asked.choice.name
+    if request.refresh != "all":
+        return fetch_branches(request.git, remote, names, deadline, host=host)
+    symrefs = read_symrefs(request.git, asked.checkout.git_dir, remote_tracking(remote, ""))
+    return fetch_all_branches(request.git, remote, names, symrefs, deadline, host=host)
 
 
 def _needed(request: Request, seen: Collected) -> list[str]:

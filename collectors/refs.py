@@ -1,7 +1,7 @@
 """Which remote, what it answers, and the listing of that and of this clone.
 
 git is run through `collectors.process`; every parser is pure. Nothing here ranks, and of all refs only
-`refs/remotes/REMOTE/NAME` is ever written, by `fetch_branches`.
+`refs/remotes/REMOTE/NAME` is ever written, by `fetch_branches` and `fetch_all_branches`.
 """
 
 from __future__ import annotations
@@ -219,9 +219,7 @@ def fetch_branches(
 
     InvalidInput for a name that cannot be a branch's or a remote's: it could mean more than one ref.
     """
-    for name in (remote, *names):
-        if fault := fault_of(name):
-            raise InvalidInput(f"{name!r} cannot be fetched: {fault}")
+    _refuse_faulty(remote, *names)
     if not names:  # without a refspec git would fetch everything
         return None
     for name in names:
@@ -230,10 +228,48 @@ def fetch_branches(
         if asked.code not in {0, 1}:  # 1: it is none
             return _failure(asked, None)
         if target := "\n".join(asked.lines):
-            return Failure(kind="unknown", detail=f"{remote_tracking(remote, name)} is a symref to {target}")
-    refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
-    arguments = ("fetch", *_EXACT_FETCH, "--", remote, *refspecs)
-    ran = git.run(*_QUIET_CONFIG, *arguments, deadline=deadline)
+            return _is_symref(remote_tracking(remote, name), target)
+    return _fetch(git, remote, [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names], deadline, host)
+
+
+def fetch_all_branches(
+    git: Git,
+    remote: str,
+    names: Sequence[str],
+    symrefs: Mapping[str, str],
+    deadline: Deadline,
+    *,
+    host: str | None = None,
+) -> Failure | None:
+    """Bring every branch to where `fetch_branches` puts it, and change no other ref; None: all these are here.
+
+    `symrefs`: those under `refs/remotes/REMOTE/`, each with what it leads to; git would write through them. One pattern
+    and not a name each: of thousands git holds every one against every ref.
+    """
+    _refuse_faulty(remote)
+    usual = remote_tracking(remote, "")
+    # A branch that is called HEAD is none, and at its place is the pointer to the default.
+    without = sorted({"HEAD", *(refname.removeprefix(usual) for refname in symrefs)})
+    failure = _fetch(git, remote, [f"+{HEADS}*:{usual}*", *(f"^{HEADS}{name}" for name in without)], deadline, host)
+    left = [name for name in without if name in names]
+    if failure is None and left:
+        return _is_symref(usual + left[0], symrefs[usual + left[0]])
+    return failure
+
+
+def _refuse_faulty(*names: str) -> None:
+    for name in names:
+        if fault := fault_of(name):
+            raise InvalidInput(f"{name!r} cannot be fetched: {fault}")
+
+
+def _is_symref(refname: str, target: str) -> Failure:
+    return Failure(kind="unknown", detail=f"{refname} is a symref to {target}")
+
+
+def _fetch(git: Git, remote: str, refspecs: Sequence[str], deadline: Deadline, host: str | None) -> Failure | None:
+    lines = "".join(f"{spec}\n" for spec in refspecs).encode()
+    ran = git.run(*_QUIET_CONFIG, "fetch", *_EXACT_FETCH, "--stdin", "--", remote, deadline=deadline, stdin=lines)
     return None if ran.code == 0 else _failure(ran, host)
 
 

@@ -257,3 +257,20 @@ def test_of_very_many_lines_a_bounded_number_is_brought_those_at_a_tag_first(bir
     assert settled(decision)[::3] == ("stable/falcon", "derived")
     assert len(changed(clone, before)) == 8
     assert "stable/falcon" in names(decision)
+
+
+# --- everything is wanted ---
+
+
+def test_every_branch_is_brought_by_one_fetch_however_many_there_are(stand: MakeStand, workshop: Workshop) -> None:
+    lines = stand("release_lines")
+    clone = workshop.clone(lines.remote, "single", "--single-branch", "--branch=main")
+    for number in range(60):
+        lines.remote.git("branch", f"feature/{number}", "main")
+    heads = ((name, oid) for name, oid in lines.remote.refs().items() if name.startswith("refs/heads/"))
+    told = {name.replace("refs/heads/", "refs/remotes/origin/", 1): oid for name, oid in heads}
+    ran = base_branch("-v", "resolve", clone.path, "--autopilot", "--issue-version", "8.4.0", "--refresh", "all")
+    assert settled(ran.json())[::4] == ("release/8.4.0", "fresh")
+    assert told.items() <= clone.refs().items()
+    assert sum(" fetch --quiet" in line for line in ran.err.splitlines()) == 1
+    assert sum(line.startswith("base-branch: git ") for line in ran.err.splitlines()) < 20
