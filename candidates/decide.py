@@ -56,7 +56,9 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     if is_silent(collected):
         match policy.on_fetch_failure or (None if policy.unattended else "ask"):
             case "abort":
-                return _stopped(decision, collected, "stopped by --on-fetch-failure abort"), ExitCode.REMOTE_SILENT
+                return _stopped(
+                    decision, collected, f"stopped by --on-fetch-failure abort: {_silence(collected.facts)}"
+                ), ExitCode.REMOTE_SILENT
             case "ask":
                 return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
             case "cached":
@@ -223,13 +225,17 @@ def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
     elif facts.repository.remote is None:
         why = "this repository has no remote"
     elif facts.refs.failure is not None:
-        failure = facts.refs.failure
-        why = f"{facts.repository.remote} did not answer ({failure.kind}: {failure.detail})"
+        why = _silence(facts)
     elif facts.refs.provenance == "local":
         why = f"{facts.repository.remote} was not asked"
     else:
         why = "the advertised commit was not brought here"
     return f"{branch}: {base.status}: {base.ref} serves at {base.commit}; {why}"
+
+
+def _silence(facts: Facts) -> str:
+    failure = facts.refs.failure
+    return f"{facts.repository.remote} did not answer" + (f" ({failure.kind}: {failure.detail})" if failure else "")
 
 
 def _dated(collected: Collected, line: str) -> str:

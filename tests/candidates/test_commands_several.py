@@ -111,7 +111,7 @@ def test_a_stop_in_one_stops_all(repos: tuple[Repo, Repo], silent: str, tmp_path
         assert answer["questions"] == [q for d in answer["decisions"] for q in d["questions"]] == []
         first, second = (decision["log"][-1][21:] for decision in answer["decisions"])
         assert first == "stopped with the others: a repository of this run could not be decided"
-        assert second == "stopped by --on-fetch-failure abort"
+        assert second.startswith("stopped by --on-fetch-failure abort: origin did not answer (refused: ")
         assert state.read_bytes() == before
 
 
