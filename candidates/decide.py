@@ -56,9 +56,8 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     if is_silent(collected):
         match policy.on_fetch_failure or (None if policy.unattended else "ask"):
             case "abort":
-                return _stopped(
-                    decision, collected, f"stopped by --on-fetch-failure abort: {_silence(collected.facts)}"
-                ), ExitCode.REMOTE_SILENT
+                why = f"stopped by --on-fetch-failure abort: {_silence(collected.facts)}"
+                return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
             case "ask":
                 return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
             case "cached":
