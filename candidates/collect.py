@@ -24,7 +24,7 @@ from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
 from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage, read_symrefs
-from collectors.local_refs import LocalRefs, list_local_refs, without_aliases
+from collectors.local_refs import LocalRefs, after_fetch, list_local_refs, without_aliases
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Deadline, Git
 from collectors.refs import (
@@ -182,7 +182,7 @@ def collect(request: Request) -> Collected:
         if failure is not None:
             log.append(f"{', '.join(needed[:5])} could not be fetched: {failure.kind}: {failure.detail}")
         # After a failure too: of several refs some may have come, or another run brought them meanwhile.
-        local = _read_local(request, asked)
+        local = after_fetch(request.git, asked.choice.name, asked.config, local, needed, asked.answer.branches)
         seen = _look(request, asked, local, log)
         if failure is not None and not lines:
             break
@@ -275,11 +275,6 @@ def _cache_notes(asked: _Asked, local: LocalRefs) -> list[str]:
         return []
     told = asked.default.branch if isinstance(asked.default, DefaultAnswer) else None
     return cache_notes(local, asked.choice.name, answered=isinstance(asked.answer, RemoteAnswer), default=told)
-
-
-def _read_local(request: Request, asked: _Asked) -> LocalRefs:
-    git, remote = request.git, asked.choice.name if asked.choice else None
-    return without_aliases(git, remote, list_local_refs(git, remote, asked.config), _listed_by(asked.answer))
 
 
 def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
