@@ -251,7 +251,7 @@ def fetch_all_branches(
     # A branch that is called HEAD is none, and at its place is the pointer to the default.
     without = sorted({"HEAD", *(refname.removeprefix(usual) for refname in symrefs)})
     failure = _fetch(git, remote, [f"+{HEADS}*:{usual}*", *(f"^{HEADS}{name}" for name in without)], deadline, host)
-    left = [name for name in without if name in names]
+    left = sorted({*without}.intersection(names))
     if failure is None and left:
         return _is_symref(usual + left[0], symrefs[usual + left[0]])
     return failure
