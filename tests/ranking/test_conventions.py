@@ -73,6 +73,7 @@ def test_family_words_that_run_together() -> None:
         ("stable", True),
         ("nextmain", True),
         ("releasestable", True),
+        ("stabilizationstabilization", True),
         ("releasenotes", False),
         ("unstable", False),
         ("goldstable", False),

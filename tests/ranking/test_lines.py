@@ -97,6 +97,11 @@ def test_the_newest_release_is_of_the_product_and_the_tail_that_are_asked_for() 
     assert tags.newest(wanted.version, (4, 9), frozenset(), ()) is None
 
 
+def test_the_releases_of_all_products_by_their_versions() -> None:
+    tags = lineage("v2.0@ js-1.5@ v1.0@ docs-1.5@ v1.5.1@")
+    assert [r.name for r in tags.all_releases()] == ["v1.0", "docs-1.5", "js-1.5", "v1.5.1", "v2.0"]
+
+
 # --- what a label's words bind to ---
 
 WITH_THE_WHOLE = "v8.0.0@8.0 v9.0.0@9.0 v10.0.0@10.0 v7.0.0@7.0 "

@@ -88,6 +88,14 @@ def test_of_two_records_of_one_branch_the_same_one_counts(one: Branch, other: Br
     assert list_branches(with_branches(other, branch("a", B), one)).branches["b"] == other
 
 
+def test_branches_are_listed_in_the_order_of_their_names() -> None:
+    assert list(list_branches(facts("release/1.10 main release/1.9")).branches) == [
+        "main",
+        "release/1.10",
+        "release/1.9",
+    ]
+
+
 def test_only_a_branch_named_for_development_hangs_on_dates() -> None:
     assert [
         hangs_on_dates(list_branches(facts(names))) for names in ("main release/1.0", "main develop", "main developer")

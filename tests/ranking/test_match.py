@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ranking.match import line_size
+from ranking.match import line_size, match
 from ranking.rank import rank, read_asked
 from ranking.versions import read_label
 from tests.ranking.facts_builder import asks, details, facts, names, releases, wants
@@ -32,6 +32,16 @@ LINES = "main 6.x 7.x 8.0.x 8.1.x 8.2.x stable/owl"
             "covered by this branch's 1.2.0, and it carries v1.2.0",
         ),
         ("main 1.2.0 1.2.x", "1.2.0", "v1.2.0@1.2.0", "1.2.x", "covered by this branch's 1.2.x"),
+        # What is out with the tail that is asked for is out; then its releases tell, and not its name.
+        (
+            "main 4.8.0-HBase-1.2 4.9.0-HBase-1.2",
+            "4.8.0-HBase-1.2",
+            "v4.8.0-HBase-1.2@4.8.0-HBase-1.2",
+            "4.8.0-HBase-1.2",
+            "it carries v4.8.0-HBase-1.2, the newest release of the line of 4.8.0",
+        ),
+        # Where several names have a fourth number, the name with it says most.
+        ("main 8.3.0 8.4.0 8.3.0.0 8.4.0.0", "8.4.0", "", "8.4.0.0", "this branch's version"),
         # A coarse name yields to the branch of the newest release; not to the trunk, nor where nobody looked.
         (
             LINES,
@@ -217,6 +227,13 @@ def test_the_branch_and_the_rule_that_gave_it(branches: str, label: str, tags: s
             "v1.6.3 v2.1.0@2.1",
             "no branch and no release tag here belongs to the line of 1.7.0",
         ),
+        # It is coarse beside the finest names that go together, whatever coarser ones do.
+        (
+            "main 1.x stable8 stable9 v2.1 v2.2",
+            "1.7.0",
+            "",
+            "no branch and no release tag here belongs to the line of 1.7.0",
+        ),
         # A number that is no version of this repository covers none.
         (
             "main stable21 stable22",
@@ -324,6 +341,28 @@ def test_nothing_is_said_to_be_missing_from_a_list_that_is_not_complete() -> Non
 def test_when_the_development_branch_takes_it_for_now(label: str, tags: str, waits: bool) -> None:  # noqa: FBT001 - a column of the table
     said = details(rank(facts("main gold", tags=tags, issue=wants(label))), "main")
     assert any(d.startswith(f"version-convention +15: fixVersions {label}: ") for d in said) is waits
+
+
+@pytest.mark.parametrize(
+    ("label", "tags", "lost"),
+    [
+        ("1.0.1", "v1.0.0@", True),
+        ("1.0.1", "v1.0.0@gold", True),
+        ("1.0.1", "v1.0.0@main", False),
+        ("1.0.1", "v1.0.0@stable/owl", False),
+        ("1.0.1", "v1.0.0", False),
+        ("2.0.0", "v1.0.0@", False),
+    ],
+)
+def test_a_line_is_lost_where_no_branch_that_could_be_its_own_carries_its_newest_release(
+    label: str,
+    tags: str,
+    lost: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    wanted = read_label(label)
+    assert wanted is not None
+    repo = read_asked(facts("main gold stable/owl", tags=tags, issue=wants(label))).repo
+    assert match(wanted, repo).lost is lost
 
 
 def test_all_that_carry_the_release_alike_are_told_in_their_order() -> None:

@@ -183,6 +183,15 @@ def test_a_link_against_several_versions_names_five_of_their_branches() -> None:
     ) in rank(facts(["main", "1.9", *lines], issue=issue)).notes
 
 
+def test_what_is_said_of_each_branch_that_takes_a_linked_release_is_said_in_their_order() -> None:
+    owls = [f"stable/owl{c}" for c in "fdbace"]
+    link = IssueLink(kind="release", key="1.0.1")
+    bundle = facts(["main", "2.0", *owls], tags=f"v1.0.0@{','.join(owls)}", issue=wants("2.0.1", links=(link,)))
+    said = "linked release 1.0.1: it carries v1.0.0, the newest release of the line of 1.0.1"
+    against = "but the issue's own version points to 2.0"
+    assert rank(bundle).notes == tuple(f"{owl}: {said}, {against}" for owl in sorted(owls))
+
+
 def test_a_link_against_a_version_that_waits_nobody_knows_where() -> None:
     ranking = rank(facts("trunk 1.1", default=None, issue=wants("5.0.0", links=(pull("1.1"),))))
     assert (
@@ -368,9 +377,10 @@ def test_versions_are_spoken_of_in_their_order() -> None:
 
 
 def test_a_work_branch_that_a_pull_request_targets() -> None:
-    ranking = rank(facts("main feature/login", issue=wants(links=(pull("feature/login"),))))
+    ranking = rank(facts("main feature/login feature/logout", issue=wants(links=(pull("feature/login"),))))
     assert outcome(ranking) == "linked-release feature/login"
     assert names(ranking) == ["feature/login", "main"]
+    assert ranking.notes == ("left out as work branches: 1: feature/logout",)
 
 
 def test_a_release_of_another_repository_decides_nothing() -> None:

@@ -141,6 +141,7 @@ def test_ripeness_is_packagings(text: str) -> None:
         ("1.0.post3", Version((1, 0), ripeness=1, build=(3,))),
         ("1.0.dev4", Version((1, 0), ripeness=-7, build=(4,))),
         ("1.0-3", Version((1, 0), ripeness=1, build=(3,))),
+        ("1.0.post", Version((1, 0), ripeness=1)),
     ],
 )
 def test_what_is_pep_440_and_more_than_numbers(text: str, version: Version) -> None:
@@ -185,6 +186,7 @@ def test_equality_uses_the_comparison_key() -> None:
     assert Version((8, 4)) == Version((8, 4, 0))
     assert hash(Version((8, 4))) == hash(Version((8, 4, 0)))
     assert Version((8, 4)) != Version((8, 4), wildcard=True)
+    assert Version((8, 4)) != "8.4"
 
 
 @unhurried
@@ -453,6 +455,9 @@ def test_read_tag(name: str, version: Version, words: tuple[str, ...], tail: tup
         ("8 C#", Version((8,))),
         ("ESX17", Version((17,))),
         ("OCP-17 final", Version((17,))),
+        ("8.4 final\nbuild 17", Version((8, 4))),
+        # What does not show is taken off the ends, and nothing else.
+        ("\u202e8.X\u200b", Version((8,), wildcard=True)),
     ],
 )
 def test_read_label(label: str, version: Version) -> None:
@@ -493,6 +498,12 @@ def test_words_and_numbers_of_a_build_tell_no_product_apart() -> None:
         assert (reading.words, reading.tail) == ((), ())
 
 
+def test_only_what_begins_a_label_is_an_epoch() -> None:
+    reading = read_label("client 1!2.0")
+    assert reading is not None
+    assert (reading.version, reading.words) == (Version((2, 0)), ("client",))
+
+
 def test_a_label_that_ends_in_its_separator_is_the_number() -> None:
     assert read(read_label("201601-")) == Version((201601,))
 
@@ -517,6 +528,7 @@ def test_a_range_is_no_version(label: str) -> None:
         "1.2&1.3",
         "1.2\u21921.3",
         "1.2\n1.3",
+        "17\n18",
         "1.2..1.3",
     ],
 )
