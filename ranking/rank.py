@@ -236,7 +236,7 @@ def _recent(facts: Facts, listed: Listed) -> dict[str, tuple[int, RecentChoice]]
 
 def _memory_notes(facts: Facts, listed: Listed, claims: Iterable[Claim]) -> list[str]:
     """What the memory says against the issue's evidence: the newest choice that counts, where it is another branch."""
-    decided = sorted({c.branch for c in claims if c.kind in DECISIVE})
+    decided = {c.branch for c in claims if c.kind in DECISIVE}
     choice = next((choice for _, choice in _recent(facts, listed).values()), None)
     if choice is None or not decided or choice.branch in decided:
         return []

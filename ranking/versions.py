@@ -243,7 +243,7 @@ def _names_several(text: str) -> bool:
         if _LIST.fullmatch(mark) or (not mark and "\n" in between):
             return True
         both = left["separator"] and right["separator"]
-        if both and between and mark in _SPANS and len(right["numbers"]) < _STAMP:
+        if both and mark in _SPANS and len(right["numbers"]) < _STAMP:
             return True
     return False
 
