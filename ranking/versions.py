@@ -110,6 +110,10 @@ class Version(Struct, frozen=True, eq=False):
         """By the key alone."""
         return self.key == other.key if isinstance(other, Version) else NotImplemented
 
+    def __ne__(self, other: object) -> bool:
+        """By the key alone: a record's own would tell equal versions apart."""
+        return self.key != other.key if isinstance(other, Version) else NotImplemented
+
     def __hash__(self) -> int:
         """By the key alone."""
         return self.key.__hash__()

@@ -186,6 +186,8 @@ def test_equality_uses_the_comparison_key() -> None:
     assert Version((8, 4)) == Version((8, 4, 0))
     assert hash(Version((8, 4))) == hash(Version((8, 4, 0)))
     assert Version((8, 4)) != Version((8, 4), wildcard=True)
+    assert (Version((8, 4)) != Version((8, 4, 0))) is False
+    assert (Version((8, 4)) == "8.4") is False
     assert Version((8, 4)) != "8.4"
 
 
