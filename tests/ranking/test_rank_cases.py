@@ -740,10 +740,11 @@ def test_an_unusable_name_is_never_an_answer(name: str, why: str) -> None:
 
 
 def test_unusable_names_are_told_together() -> None:
-    assert rank(facts(["main", "HEAD", "-x", "a..b", "c..d"])).notes == (
+    assert rank(facts(["main", "HEAD", "-x", "a..b", "c..d", "a\u202eb"])).notes == (
         (
             "never an answer (HEAD is no branch; git does not allow such a name; "
-            "it begins with a dash, which git would read as an option): 4: -x, HEAD, a..b, c..d"
+            "it begins with a dash, which git would read as an option; it holds characters that do not show): "
+            "5: -x, HEAD, a..b, a\\u202eb, c..d"
         ),
     )
 
