@@ -135,6 +135,10 @@ def test_ripeness_is_packagings(text: str) -> None:
     [
         ("1!2.0", Version((2, 0))),
         ("1!84", Version((84,))),
+        ("v1!84", Version((84,))),
+        ("V1!84", Version((84,))),
+        # What does not show hides no epoch.
+        ("\u200b 1!84\u00ad", Version((84,))),
         ("1!84rc1", Version((84,), ripeness=-1, build=(1,))),
         ("8-4+local", Version((8, 4))),
         ("1.0+local.7", Version((1, 0))),
@@ -320,7 +324,7 @@ def test_a_version_of_ten_thousand_components_is_read() -> None:
     assert read(read_branch("1.1")).covers(version)
 
 
-@pytest.mark.parametrize("text", ["\uff11.\uff12", "¹.²", "٣.٤", "release/१.२", "Ⅳ.Ⅱ", "①.②"])
+@pytest.mark.parametrize("text", ["\uff11.\uff12", "¹.²", "٣.٤", "release/१.२", "Ⅳ.Ⅱ", "①.②", "8.4.\uff10"])
 def test_unicode_digits_are_no_digits(text: str) -> None:
     assert (read_branch(text), read_tag(text), read_label(text)) == (None, None, None)
 
@@ -531,6 +535,7 @@ def test_a_range_is_no_version(label: str) -> None:
         "1.2\u21921.3",
         "1.2\n1.3",
         "17\n18",
+        "1.2_1.3",
         "1.2..1.3",
     ],
 )
