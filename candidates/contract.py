@@ -144,7 +144,7 @@ _SCHEMAS: dict[str, tuple[type[Record], str]] = {
 SCHEMA_NAMES = tuple(_SCHEMAS)
 
 
-_LINES = msgspec.json.Encoder()
+_ENCODER = msgspec.json.Encoder()
 _PIECE = 1_000
 
 
@@ -190,7 +190,7 @@ def _a_line_each(empty: bytes, records: Sequence[Record]) -> Iterator[bytes]:
         return
     between = empty.removesuffix(b"]") + b"\n      "
     for start in range(0, len(records), _PIECE):
-        lines = _LINES.encode_lines(records[start : start + _PIECE])
+        lines = _ENCODER.encode_lines(records[start : start + _PIECE])
         yield between + lines[:-1].replace(b"\n", b",\n      ")
         between = b",\n      "
     yield b"\n    ]"

@@ -16,9 +16,9 @@ from ranking.names import shown
 T = TypeVar("T")
 
 
-def print_bytes(*pieces: bytes) -> None:
+def print_bytes(data: bytes) -> None:
     """Standard output's one document."""
-    print_pieces(pieces)
+    print_pieces((data,))
 
 
 def print_pieces(pieces: Iterable[bytes]) -> None:

@@ -78,23 +78,23 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     own = specs.get(remote, ()) if remote is not None else ()
     ran = git.run("show-ref", "--dereference")
     whole = ran.code in {0, 1}  # 1: there are none
-    listed = parse_ref_lines(text_of(ran) if whole else _listed(git, _PLAIN), " ")
-    heads = listed.under(HEADS)
+    lines = parse_ref_lines(text_of(ran) if whole else _listed(git, _PLAIN), " ")
+    heads = lines.under(HEADS)
     heads.pop("HEAD", None)
     tracking: dict[str, str] = {}
     elsewhere: dict[str, Elsewhere] = {}
     default = dangling = None
     if remote is not None:
         split = tracking_splitter(remote, specs)
-        tracking, elsewhere = _tracked(listed, remote, split)
+        tracking, elsewhere = _tracked(lines, remote, split)
         target = "\n".join(git.run("symbolic-ref", "--quiet", remote_tracking(remote, "HEAD")).lines)
         pointed = split.branch_of(target)
-        default, dangling = (pointed, None) if target in listed else (None, pointed)
+        default, dangling = (pointed, None) if target in lines else (None, pointed)
     return LocalRefs(
         heads=heads,
         tracking=tracking,
         elsewhere=elsewhere,
-        tags=listed.peeled_tags() if whole else _tags_alone(git),
+        tags=lines.peeled_tags() if whole else _tags_alone(git),
         cached_default=default,
         dangling_default=dangling,
         covers_all=covers_all_branches(own),
@@ -161,11 +161,11 @@ def _is_plain(*names: str) -> bool:
     return together.isascii() and "\\" not in together
 
 
-def _tracked(listed: RefLines, remote: str, split: Splitter) -> tuple[dict[str, str], dict[str, Elsewhere]]:
+def _tracked(lines: RefLines, remote: str, split: Splitter) -> tuple[dict[str, str], dict[str, Elsewhere]]:
     usual = remote_tracking(remote, "")
-    tracking = listed.under(usual) if split.plain else {}
+    tracking = lines.under(usual) if split.plain else {}
     elsewhere: dict[str, Elsewhere] = {}
-    others = listed.beside(REMOTES, usual) if split.plain else listed.under(REMOTES)
+    others = lines.beside(REMOTES, usual) if split.plain else lines.under(REMOTES)
     for name, oid in others.items():
         refname = REMOTES + name
         branch = split.branch_of(refname)

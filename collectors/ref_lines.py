@@ -48,7 +48,10 @@ class RefLines(Struct, frozen=True):
         return self.text.count(self.separator + prefix)
 
     def _rows(self, prefix: str) -> str:
-        """The lines of the refs under a prefix. git sorts: they are one stretch of the text, copied as it is."""
+        """The lines of the refs under a prefix. git sorts: they are one stretch of the text, copied as it is.
+
+        Not every server does: a plain web server hands on whatever order its list of refs has.
+        """
         lines = self._count(prefix)
         if not lines:
             return ""
@@ -69,10 +72,13 @@ class RefLines(Struct, frozen=True):
 
 
 def parse_ref_lines(text: str, separator: str) -> RefLines:
-    """Lines of object id and refname. SetupError for anything else; no refname holds a blank, a tab or a newline."""
+    """Lines of object id and refname; no refname holds a blank, a tab or a newline. SetupError for other lines.
+
+    Of refs that nobody reads the object ids are not looked at; of those that somebody does, when they are read.
+    """
     if text and not text.endswith("\n"):
         text += "\n"
-    if text.count(separator) != text.count("\n"):
+    if text.count(f"{separator}refs/") != text.count("\n"):
         raise _unknown_form()
     return RefLines(text, separator)
 

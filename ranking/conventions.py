@@ -131,7 +131,7 @@ def infer_conventions(
     known = neutral | lineage.words | lineage.abbreviations.keys() | named
     for name, reading in readable.items():
         template = reading.template
-        if name == default or name in admitted or _could_be_line(name, reading, known, lineage, len(under[template])):
+        if name in wanted or _could_be_line(name, reading, known, lineage, len(under[template])):
             lines[name] = Line(
                 name=name,
                 reading=reading,

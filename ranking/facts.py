@@ -77,11 +77,11 @@ class Repository(Record, frozen=True, kw_only=True):
     default_branch_state: Literal["remote", "host-api", "cached", "none", "failed", "not-asked"] = "not-asked"
 
 
+# By position too, unlike the other records: 100,000 are made at once.
 class Branch(Record, frozen=True, gc=False):
     """One branch by its three tips: advertised by the remote, in the remote-tracking ref, in the local head.
 
-    All three null: listed, and nothing more is known (a recorded list of names). By position too: 100,000 are made at
-    once.
+    All three null: listed, and nothing more is known (a recorded list of names).
     """
 
     name: str

@@ -39,7 +39,10 @@ class Listed(Struct, frozen=True):
 
 
 def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
-    """Leave out what can never be an answer, and say so; `like`: what was made of facts with the very same refs."""
+    """Leave out what can never be an answer, and say so; `like`: what was made of facts with the same refs.
+
+    What is listed is then like's: whoever learnt a date since puts the branch that has it there.
+    """
     if like is None:
         usable, sifted = _sift(facts)
         family = tuple(name for name in usable if name.lower() in FAMILY)

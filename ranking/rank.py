@@ -79,8 +79,8 @@ def read_asked(facts: Facts, like: View | None = None) -> View:
 def read_view(facts: Facts, *, named: frozenset[str] = frozenset(), like: View | None = None) -> View:
     """Read the refs of a bundle; `named`: the words of the versions that its issue asks for.
 
-    `like`: the view of facts with the very same refs and settings, of the same repository, so that 100,000 names need
-    not be looked at again.
+    `like`: the view of facts with the same refs and work prefixes, of the same repository, so that 100,000 names need
+    not be looked at again; as `list_branches` has it.
     """
     listed = list_branches(facts, like.listed if like else None)
     if like is None:

@@ -94,17 +94,18 @@ def test_remembered_ones_are_offered_to_forget(lines: Stand) -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_bash_itself_completes_with_the_script_that_is_printed(lines: Stand) -> None:
+@pytest.mark.parametrize("called", ["base-branch", "git-base-branch"])
+def test_bash_itself_completes_with_the_script_that_is_printed(lines: Stand, called: str) -> None:
     script = """
-        source <(base-branch --show-completion bash)
-        COMP_WORDS=(base-branch explain --why release/8.4)
+        source <("$0" --show-completion bash)
+        COMP_WORDS=("$0" explain --why release/8.4)
         COMP_CWORD=3
-        $(complete -p base-branch | sed 's/.*-F \\([^ ]*\\).*/\\1/') base-branch
+        $(complete -p "$0" | sed 's/.*-F \\([^ ]*\\).*/\\1/') "$0"
         printf '%s\\n' "${COMPREPLY[@]}"
     """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ran = subprocess.run(
-        ["bash", "--norc", "-c", script],
+        ["bash", "--norc", "-c", script, called],
         capture_output=True,
         cwd=lines.clone.path,
         env=environment({"PATH": path}),

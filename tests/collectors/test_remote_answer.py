@@ -333,6 +333,7 @@ def test_parse_advertised() -> None:
         f"{'a' * 40}\trefs/heads/x\trefs/heads/y\n{'b' * 40}\n",
         f"{'a' * 40}\trefs/heads/x\n\n{'b' * 40}\trefs/heads/y\n",
         "a\trefs/heads/x\n",
+        "moved\tpermanently\n",
         "\n",
     ],
 )

@@ -96,6 +96,15 @@ def test_branches_are_listed_in_the_order_of_their_names() -> None:
     ]
 
 
+def test_a_branch_that_one_record_has_gone_is_counted_once_by_the_record_that_counts() -> None:
+    listed = list_branches(with_branches(branch("main", A), branch("old", None, A), branch("old", None, B)))
+    assert (sorted(listed.branches), listed.notes[0]) == (
+        ["main"],
+        "known only from this clone, the remote does not have it: 1: old",
+    )
+    assert "old" in list_branches(with_branches(branch("main", A), branch("old", None, A), branch("old", B))).branches
+
+
 def test_only_a_branch_named_for_development_hangs_on_dates() -> None:
     assert [
         hangs_on_dates(list_branches(facts(names))) for names in ("main release/1.0", "main develop", "main developer")
