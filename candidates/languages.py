@@ -5,9 +5,8 @@ A language is complete or refused: every text of the English file, with exactly 
 
 from __future__ import annotations
 
-import string
-import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -24,10 +23,15 @@ _LONGEST_TEXT: Final = 400
 
 
 class Language(Struct, frozen=True, kw_only=True):
-    """The texts of one language."""
+    """The texts of one language; `own`: None where they are the program's, which are read when something is said."""
 
     name: str
-    texts: Mapping[str, str]
+    own: Mapping[str, str] | None = None
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Every text by its key."""
+        return _packaged(self.name) if self.own is None else self.own
 
     def say(self, key: str, **values: object) -> str:
         """One text with its values in their places."""
@@ -37,7 +41,7 @@ class Language(Struct, frozen=True, kw_only=True):
 def read_language(name: str) -> Language:
     """`en`, `tr`, or the path of a TOML file; InvalidInput for a language that is unknown or incomplete."""
     if name in NAMES:
-        return _packaged(name)
+        return Language(name=name)
     if not name.endswith(".toml"):
         message = f"there is no language {shown(name)!r}"
         raise InvalidInput(message, where="--language", hint=f"--language {', '.join(NAMES)}, or a FILE.toml")
@@ -53,8 +57,10 @@ def read_language(name: str) -> Language:
 
 def parse_language(data: bytes, name: str, like: Mapping[str, str], what: str) -> Language:
     """The texts of a file, held against another's; InvalidInput with every fault at once. Pure."""
+    from tomllib import loads  # noqa: PLC0415 - only for a question
+
     try:
-        texts = tomllib.loads(data.decode())
+        texts = loads(data.decode())
     except (ValueError, RecursionError) as fault:  # no UTF-8, no TOML, a number of thousands of digits
         raise InvalidInput(f"{what} is no TOML: {shown(str(fault))}") from fault
     faults = [f"{key} is missing" for key in like if key not in texts]
@@ -62,7 +68,7 @@ def parse_language(data: bytes, name: str, like: Mapping[str, str], what: str) -
     faults += [f"{key}: {why}" for key in like if key in texts and (why := _fault(texts[key], like[key]))]
     if faults:
         raise InvalidInput(f"{what}: {'; '.join(faults)}")
-    return Language(name=name, texts={key: texts[key] for key in like})
+    return Language(name=name, own={key: texts[key] for key in like})
 
 
 def _fault(text: object, like: str) -> str | None:
@@ -84,16 +90,20 @@ def _fault(text: object, like: str) -> str | None:
 
 def _placeholders(text: str) -> frozenset[str]:
     """The bare names between braces; anything more (an attribute, a format) is kept, so that it equals no name."""
+    from string import Formatter  # noqa: PLC0415 - only for a language of one's own
+
     return frozenset(
         f"{name}{'!' + conversion if conversion else ''}{':' + form if form else ''}"
-        for _, name, form, conversion in string.Formatter().parse(text)
+        for _, name, form, conversion in Formatter().parse(text)
         if name is not None
     )
 
 
-def _packaged(name: str) -> Language:
-    texts = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    return Language(name=name, texts=texts)
+@cache
+def _packaged(name: str) -> Mapping[str, str]:
+    from tomllib import loads  # noqa: PLC0415 - only for a question
+
+    return loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-ENGLISH: Final = _packaged("en")
+ENGLISH: Final = Language(name="en")
