@@ -470,7 +470,7 @@ def _with_lineage(
         listed = {b.name for b in listing.branches if b.tip}
         tips = {name: oid for name, oid in tips.items() if name in listed}
     default = BranchName(repository.default_branch) if repository.default_branch else None
-    lineage = read_lineage(git, checkout.git_dir, tips, commits, default)
+    lineage = read_lineage(git, checkout.git_dir, tips, commits, default, shallow=checkout.shallow)
     if lineage.state != "read":
         log.append(f"which branches carry which tags is not known: {lineage.detail}")
     # This clone's date is the remote's tag's where both stand for the same commit.

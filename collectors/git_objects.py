@@ -130,6 +130,7 @@ def read_lineage(
     tag_commits: Mapping[str, Oid],
     default: BranchName | None,
     *,
+    shallow: bool | None = None,
     timeout: float = 60.0,
 ) -> Lineage:
     """Say for each tag (by its peeled commit) which branches it sits on: DESIGN.md, `tags[].branches`.
@@ -145,12 +146,12 @@ def read_lineage(
     only, or in no branch), else None; with a tip missing besides, None.
 
     The graph is walked once for all first-parent lines and once for what the default lacks: never once for
-    each branch.
+    each branch. `shallow`: whether the clone is, where that is known.
     """
     nowhere: dict[str, BranchesOfTag] = dict.fromkeys(tag_commits)
     unread: dict[BranchName, Line | None] = dict.fromkeys(branch_tips)
     try:
-        if _is_shallow(git, git_dir, timeout=timeout):
+        if _is_shallow(git, git_dir, timeout=timeout) if shallow is None else shallow:
             detail = "the clone is shallow: what git says of ancestry is not so"
             return Lineage(state="shallow", tags=nowhere, lines=unread, detail=detail)
         here = _commits_here(git, git_dir, [*branch_tips.values(), *tag_commits.values()], timeout=timeout)
