@@ -18,6 +18,7 @@ from ranking.listing import Listed, few
 from ranking.match import Match, Repo, match
 from ranking.names import shown
 from ranking.targets import Target, Targets, same_repository
+from ranking.wish import read_wish
 
 DECISIVE: frozenset[EvidenceKind] = frozenset({"issue-version", "linked-release"})
 
@@ -96,7 +97,9 @@ class _Placed(Struct, frozen=True):
 
 
 def _already_released(target: Target, repo: Repo) -> str | None:
-    made = next((r for r in repo.lineage.releases() if r.version == target.reading.version), None)
+    wish = read_wish(target.reading, repo.conventions, repo.lineage)
+    releases = repo.lineage.releases(wish.on_tags, wish.tail)
+    made = next((r for r in releases if r.version == target.reading.version), None)
     return f"{target}: {made.name} has been made already" if made else None
 
 

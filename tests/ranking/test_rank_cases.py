@@ -441,6 +441,23 @@ def test_a_version_that_is_out_is_said_to_be() -> None:
     assert rank(facts("main 1.2 1.3", tags=tags, issue=wants("1.2.x"))).notes == ()
 
 
+@pytest.mark.parametrize(
+    ("label", "made"),
+    [
+        ("1.2.1", "v1.2.1"),
+        ("widget 1.2.1", None),
+        ("widget 1.0.0", "widget-1.0.0"),
+        ("1.0.0", None),
+    ],
+)
+def test_what_is_made_already_is_of_the_product_that_is_asked_for(label: str, made: str | None) -> None:
+    ranking = rank(
+        facts("main 1.2 widget-1.0", tags="v1.2.0@1.2 v1.2.1@1.2 widget-1.0.0@widget-1.0", issue=wants(label))
+    )
+    said = [note for note in ranking.notes if "made already" in note]
+    assert said == ([f"fixVersions {label}: {made} has been made already"] if made else [])
+
+
 def test_a_tie_shows_all_mappings() -> None:
     ranking = rank(facts(SEVERAL_BRANCHES, issue=wants(SEVERAL)))
     assert {n: details(ranking, n)[0].split(":")[0] for n in names(ranking)} == {
