@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Literal
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from ranking.targets import read_targets
 Serving = Literal["any", "cached", "local"]
 
 _NAMED = 5
+# Two machines that share a memory may differ by so much.
+_CLOCKS_APART = timedelta(days=1)
 
 
 class Resolution(Struct, frozen=True, kw_only=True):
@@ -137,6 +140,8 @@ def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
         return _Found(None, "nothing is remembered for this project")
     newest = max(facts.recent, key=lambda r: (r.last_used, r.count, r.branch))
     said = f"{newest.branch}, chosen on {newest.last_used:%Y-%m-%d}"
+    if newest.last_used - facts.now > _CLOCKS_APART:
+        said += ", which is yet to come (a clock was wrong: it goes before every later choice)"
     if is_expired(newest, facts.now, facts.settings.branch_ttl_days):
         return _Found(None, f"{said}: older than {facts.settings.branch_ttl_days} days")
     if newest.branch not in view.listed.branches:
