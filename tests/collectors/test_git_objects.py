@@ -16,16 +16,8 @@ from hypothesis import strategies as st
 
 from candidates.recipes import Branch, Clone, Commit, Delete, Merge, Recipe, Tag, build, load_recipe
 from collectors import git_objects
-from collectors.git_objects import (
-    Line,
-    Lineage,
-    parse_batch,
-    parse_walk,
-    read_ahead_behind,
-    read_dates,
-    read_lineage,
-    to_datetime,
-)
+from collectors.commit_graph import Line, parse_batch, parse_walk, to_datetime
+from collectors.git_objects import Lineage, read_ahead_behind, read_dates, read_lineage
 from collectors.process import Deadline, Git
 from ranking.names import BranchName, Oid
 

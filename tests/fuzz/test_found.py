@@ -22,11 +22,11 @@ from candidates.languages import parse_language
 from candidates.near import near_names
 from candidates.rank_command import rank_stream
 from candidates.replay import recollected
+from collectors.commit_graph import parse_batch, parse_parents, parse_timestamps, parse_walk, signed_at
 from collectors.config_files import parse_file
 from collectors.config_keys import KEYS, from_text
 from collectors.errors import InvalidInput, SetupError
 from collectors.git_failures import classify
-from collectors.git_objects import _signed_at, parse_batch, parse_parents, parse_timestamps, parse_walk
 from collectors.input_file import LARGEST, read_input
 from collectors.issue_reference import JiraReference, parse_reference
 from collectors.jira_facts import forge_link
@@ -70,7 +70,7 @@ def test_git_may_print_numbers_of_any_length() -> None:
     assert parse_boolean(MANY_DIGITS, key="x")
     assert not parse_boolean("-" + "0" * 10_000, key="x")
     assert len(str(parse_git_version(b"git version " + MANY_DIGITS.encode())[0])) < len(MANY_DIGITS)
-    assert _signed_at(b"committer A <a@b> " + MANY_DIGITS.encode() + b" +0000\n\nwork") is None
+    assert signed_at(b"committer A <a@b> " + MANY_DIGITS.encode() + b" +0000\n\nwork") is None
 
 
 # --- moments that are no dates ---

@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from candidates.agent_state import base_faults, change_text, parse_state
 from candidates.gate import gate
 from candidates.languages import ENGLISH, parse_language
-from collectors.config_files import parse_file
-from collectors.errors import InvalidInput
-from collectors.git_objects import (
-    _signed_at,
+from collectors.commit_graph import (
     parse_batch,
     parse_parents,
     parse_timestamps,
     parse_walk,
+    signed_at,
     to_datetime,
 )
+from collectors.config_files import parse_file
+from collectors.errors import InvalidInput
 from collectors.issue_file import read_issue
 from collectors.preferences import damage_of, parse_recent, stored_in
 from collectors.ref_lines import PEELED, parse_ref_lines
@@ -175,7 +175,7 @@ def test_what_git_says_of_its_configuration(data: bytes, value: str) -> None:
 @fuzzed
 @given(bytes_like(GOOD_COMMIT, GOOD_BATCH, f"{OID} {OID} 1764494400\n1764494400 {OID}\n".encode()))
 def test_what_git_says_of_objects(data: bytes) -> None:
-    seconds = _signed_at(data)
+    seconds = signed_at(data)
     if seconds is not None:
         to_datetime(seconds)
     for parser in (parse_batch, parse_timestamps, parse_walk, parse_parents):
