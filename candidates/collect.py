@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
-from operator import attrgetter
 
 from msgspec import Struct, field
 from msgspec.structs import replace as altered
@@ -19,11 +17,12 @@ from msgspec.structs import replace as altered
 from candidates.cache_notes import cache_notes
 from candidates.contract import Source
 from candidates.issue_sources import IssueAnswer, PostQuestion, ReadIssue
+from candidates.look import Asked, Looked, branch_in, look, unasked
 from candidates.resolver import Resolution, resolve
 from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
-from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage, read_symrefs
+from collectors.git_objects import read_symrefs
 from collectors.local_refs import LocalRefs, after_fetch, list_local_refs, without_aliases
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Deadline, Git
@@ -34,20 +33,17 @@ from collectors.refs import (
     RemoteQuestion,
     ask_default_branch,
     ask_remote,
-    build_listing,
     choose_remote,
     fetch_all_branches,
     fetch_branches,
 )
-from collectors.remote_url import host_of, owner_and_name, remote_type
+from collectors.remote_url import host_of, owner_and_name
 from collectors.repository import Checkout, Config, open_repository, read_config
 from collectors.signals import awaited
 from collectors.strict_json import json_text
-from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
-from ranking.listing import hangs_on_dates
-from ranking.names import BranchName, Oid, fault_of, remote_tracking
+from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
+from ranking.names import fault_of, remote_tracking
 from ranking.rank import View, rank, read_asked
-from ranking.targets import read_targets
 from ranking.unlooked import unlooked_lines
 from ranking.words import DEVELOPMENT
 
@@ -122,20 +118,6 @@ class Collected(Struct, frozen=True, kw_only=True):
     asks_on_issue: bool = False
 
 
-class _Asked(Struct, frozen=True, kw_only=True):
-    """What was learnt once, before the passes. `default` None: the remote was not asked for its default branch."""
-
-    checkout: Checkout
-    config: Config
-    choice: RemoteChoice | None
-    answer: RemoteAnswer | Failure | None
-    default: DefaultAnswer | Failure | None
-    issue: IssueAnswer
-    remembered: Remembered
-    backtest: Backtest | None
-    milliseconds: int = 0
-
-
 class Located(Struct, frozen=True, kw_only=True):
     """Which repository, which of its remotes, and the name that both give: owner/name, else the folder's."""
 
@@ -165,10 +147,10 @@ def collect(request: Request) -> Collected:
     deadline = Deadline(request.seconds, request.cancelled)
     asked, local = _ask(request, deadline)
     log: list[str] = []
-    seen = _look(request, asked, local, log)
+    seen = look(request.git, asked, local, log)
     if _default_may_matter(asked, seen):
         asked = altered(asked, default=_ask_default(request, asked, deadline))
-        seen = _look(request, asked, local, log)
+        seen = look(request.git, asked, local, log)
     looked = False
     for _ in range(_MOST_FETCHES):
         if asked.choice is None or not isinstance(asked.answer, RemoteAnswer):
@@ -183,14 +165,24 @@ def collect(request: Request) -> Collected:
             log.append(f"{', '.join(needed[:5])} could not be fetched: {failure.kind}: {failure.detail}")
         # After a failure too: of several refs some may have come, or another run brought them meanwhile.
         local = after_fetch(request.git, asked.choice.name, asked.config, local, needed, asked.answer.branches)
-        seen = _look(request, asked, local, log)
+        seen = look(request.git, asked, local, log)
         if failure is not None and not lines:
             break
     log += _cache_notes(asked, local)
-    return altered(seen, log=tuple(dict.fromkeys(log)))
+    return Collected(
+        facts=seen.facts,
+        view=seen.view,
+        ranking=seen.ranking,
+        resolution=seen.resolution,
+        choice=asked.choice,
+        sources=_sources(asked),
+        log=tuple(dict.fromkeys(log)),
+        post=asked.issue.post,
+        asks_on_issue=asked.remembered.autopilot_asks_on_issue,
+    )
 
 
-def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
+def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
     """Ask the remote and the tracker, side by side, while this clone is read."""
     git, here = request.git, locate(request.git, request.remote, request.checkout)
     choice, name, host = here.choice, here.name, here.host
@@ -222,7 +214,11 @@ def _ask(request: Request, deadline: Deadline) -> tuple[_Asked, LocalRefs]:
             deadline.cancel()
             raise
     local = without_aliases(git, choice.name if choice else None, local, _listed_by(answer))
-    asked = _Asked(
+    days = None if request.ttl_is_set else remembered.branch_ttl_days
+    asked = Asked(
+        now=request.now,
+        name=name,
+        settings=request.settings if days is None else altered(request.settings, branch_ttl_days=days),
         checkout=here.checkout,
         config=here.config,
         choice=choice,
@@ -246,14 +242,14 @@ def _how_to_read(request: Request, remembered: Remembered, repository: str | Non
     return lambda _: ready
 
 
-def _ask_default(request: Request, asked: _Asked, deadline: Deadline) -> DefaultAnswer | Failure | None:
+def _ask_default(request: Request, asked: Asked, deadline: Deadline) -> DefaultAnswer | Failure | None:
     if asked.choice is None:
         return None
     host = host_of(asked.choice.url or "")
     return ask_default_branch(request.git, asked.choice.name, deadline, host=host)
 
 
-def _default_may_matter(asked: _Asked, seen: Collected) -> bool:
+def _default_may_matter(asked: Asked, seen: Looked) -> bool:
     """Whether the answer hangs on the default branch that the remote was not asked for yet.
 
     It does not where a derived or remembered branch stands whether the cached default is right or unknown.
@@ -265,11 +261,11 @@ def _default_may_matter(asked: _Asked, seen: Collected) -> bool:
     unknown = altered(seen.facts.repository, default_branch=None, default_branch_state="not-asked")
     facts = altered(seen.facts, repository=unknown)
     view = read_asked(facts, seen.view)
-    without = resolve(facts, rank(facts, view), view=_unasked(facts, view))
+    without = resolve(facts, rank(facts, view), view=unasked(facts, view))
     return (without.branch, without.source) != (seen.resolution.branch, seen.resolution.source)
 
 
-def _cache_notes(asked: _Asked, local: LocalRefs) -> list[str]:
+def _cache_notes(asked: Asked, local: LocalRefs) -> list[str]:
     """What is to be said of this clone's idea of the remote."""
     if asked.choice is None:
         return []
@@ -281,7 +277,7 @@ def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
     return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
-def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline) -> Failure | None:
+def _fetch(request: Request, asked: Asked, names: list[str], deadline: Deadline) -> Failure | None:
     assert asked.choice is not None  # noqa: S101 - nothing is needed without a remote
     host, remote = host_of(asked.choice.url or ""), asked.choice.name
     if request.refresh != "all":
@@ -290,23 +286,23 @@ def _fetch(request: Request, asked: _Asked, names: list[str], deadline: Deadline
     return fetch_all_branches(request.git, remote, names, symrefs, deadline, host=host)
 
 
-def _needed(request: Request, seen: Collected) -> list[str]:
+def _needed(request: Request, seen: Looked) -> list[str]:
     """The branches whose tip has to be here: the chosen one, and a development branch that may not be alive."""
     if request.refresh in ("none", "probe"):
         return []
     if request.refresh == "all":
         return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
     base, default, *development = (
-        _branch(seen.facts.refs, name) for name in (request.base, seen.facts.repository.default_branch, *DEVELOPMENT)
+        branch_in(seen.facts.refs, name) for name in (request.base, seen.facts.repository.default_branch, *DEVELOPMENT)
     )
-    wanted = [base or _branch(seen.facts.refs, seen.resolution.branch)]
+    wanted = [base or branch_in(seen.facts.refs, seen.resolution.branch)]
     contenders = [b for b in development if b is not None and b != default][:1]
     if contenders and default is not None:
         wanted += [b for b in (*contenders, default) if b.date_state == "object-missing"]
     return sorted({b.name for b in wanted if b is not None and _behind(b)})
 
 
-def _unlooked(request: Request, asked: _Asked, seen: Collected) -> list[str]:
+def _unlooked(request: Request, asked: Asked, seen: Looked) -> list[str]:
     """The lines to bring because one of them may carry the release on which the answer hangs.
 
     Never where that could not change the answer, nor into a shallow clone, in which lineage is not read.
@@ -316,122 +312,17 @@ def _unlooked(request: Request, asked: _Asked, seen: Collected) -> list[str]:
     )
     if given or asked.checkout.shallow or request.refresh in ("none", "probe"):
         return []
-    unlooked = (_branch(seen.facts.refs, name) for name in unlooked_lines(seen.facts, seen.view))
+    unlooked = (branch_in(seen.facts.refs, name) for name in unlooked_lines(seen.facts, seen.view))
     lines = [b.name for b in unlooked if b is not None and _behind(b)][:_MOST_LINES]
-    default = _branch(seen.facts.refs, seen.facts.repository.default_branch)
+    default = branch_in(seen.facts.refs, seen.facts.repository.default_branch)
     # A release sits on a line or on the default's: without the default's tip nobody can tell which.
     if lines and default is not None and default.cached_tip is None:
         lines.append(default.name)
     return sorted({name for name in lines if fault_of(name) is None})
 
 
-def _branch(listing: RefListing, name: str | None) -> Branch | None:
-    """One branch of a listing as `build_listing` makes it: in the order of the names."""
-    if name is None:
-        return None
-    at = bisect_left(listing.branches, name, key=attrgetter("name"))
-    found = listing.branches[at : at + 1]
-    return found[0] if found and found[0].name == name else None
-
-
 def _behind(branch: Branch) -> bool:
     return branch.tip is not None and branch.tip != branch.cached_tip
-
-
-def _look(request: Request, asked: _Asked, local: LocalRefs, log: list[str]) -> Collected:
-    """One pass: from what the refs say now to a ranking and a resolution."""
-    issue = asked.issue.issue
-    listing = _with_protection(build_listing(local, asked.answer), asked)
-    if asked.choice is None:
-        listing = altered(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
-    repository = _repository(asked, local)
-    if _wants_lineage(issue):
-        listing = _with_lineage(request.git, asked.checkout, local, listing, repository, log)
-    days = None if request.ttl_is_set else asked.remembered.branch_ttl_days
-    settings = request.settings if days is None else altered(request.settings, branch_ttl_days=days)
-    facts = Facts(
-        schema="base-branch/bundle@1",
-        now=request.now,
-        repository=repository,
-        refs=listing,
-        issue=issue,
-        recent=asked.remembered.choices,
-        backtest=asked.backtest,
-        settings=settings,
-    )
-    # Dates of all refs would be dear in a large repository: those of the branches that come into question do.
-    view = read_asked(facts)
-    ranking = rank(facts, view)
-    shown = {c.branch for c in ranking.candidates} | {*DEVELOPMENT, repository.default_branch}
-    dated = _read_dates(request.git, asked.checkout, listing, shown)
-    branches = tuple(dated.get(b.name, b) for b in listing.branches)
-    facts = altered(facts, refs=altered(listing, branches=branches))
-    if hangs_on_dates(view.listed):
-        named = {name: dated.get(name, b) for name, b in view.listed.branches.items()}
-        view = read_asked(facts, altered(view, listed=altered(view.listed, branches=named)))
-        ranking = rank(facts, view)
-    return Collected(
-        facts=facts,
-        view=view,
-        ranking=ranking,
-        resolution=resolve(
-            facts,
-            ranking,
-            None if asked.remembered.state == "answered" else asked.remembered.detail,
-            evidence_off=asked.remembered.evidence is False,
-            view=_unasked(facts, view),
-        ),
-        choice=asked.choice,
-        sources=_sources(asked),
-        post=asked.issue.post,
-        asks_on_issue=asked.remembered.autopilot_asks_on_issue,
-    )
-
-
-def _unasked(facts: Facts, view: View) -> View | None:
-    """The view in which no version is asked for, where it is the one at hand: reading 100,000 names takes its time."""
-    return None if read_targets(facts.issue, facts.repository.name).words() else view
-
-
-def _repository(asked: _Asked, local: LocalRefs) -> Repository:
-    url = asked.choice.url if asked.choice else None
-    repository = Repository(
-        name=_name(asked.choice, asked.checkout),
-        remote=asked.choice.name if asked.choice else None,
-        remote_reason=asked.choice.reason if asked.choice else None,
-        url=url,
-        remote_type=remote_type(url) if url else None,
-    )
-    match asked.default:
-        case DefaultAnswer(branch=None):
-            return _by_host(asked, repository) or altered(repository, default_branch_state="none")
-        case DefaultAnswer(branch=str(name)):
-            return altered(repository, default_branch=name, default_branch_state="remote")
-        case _ if (told := _by_host(asked, repository)) is not None:
-            return told
-        case _ if local.cached_default is not None and asked.choice is not None:
-            return altered(repository, default_branch=local.cached_default, default_branch_state="cached")
-        case _ if isinstance(asked.answer, Failure) or isinstance(asked.default, Failure):
-            return altered(repository, default_branch_state="failed")
-        case _:
-            return repository
-
-
-def _by_host(asked: _Asked, repository: Repository) -> Repository | None:
-    """The default branch by the host's own interface, where that told it of this very repository."""
-    told = asked.issue.branches
-    if told is None or told.default_branch is None or told.repository.lower() != repository.name.lower():
-        return None
-    return altered(repository, default_branch=told.default_branch, default_branch_state="host-api")
-
-
-def _with_protection(listing: RefListing, asked: _Asked) -> RefListing:
-    """The listing with the host's word on protected branches, where all of them were told."""
-    told, name = asked.issue.branches, _name(asked.choice, asked.checkout)
-    if told is None or told.protected_read != "answered" or told.repository.lower() != name.lower():
-        return listing
-    protected = frozenset(told.protected)
-    return altered(listing, branches=tuple(altered(b, protected=b.name in protected) for b in listing.branches))
 
 
 def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
@@ -445,59 +336,7 @@ def _folder_name(checkout: Checkout) -> str:
     return json_text((checkout.top or checkout.common_dir).name)
 
 
-def _wants_lineage(issue: Issue | None) -> bool:
-    """Whether some version is asked for: without one, no walk of the history can matter."""
-    return issue is not None and bool(
-        issue.versions or any(link.versions or link.kind == "release" for link in issue.links)
-    )
-
-
-def _with_lineage(
-    git: Git,
-    checkout: Checkout,
-    local: LocalRefs,
-    listing: RefListing,
-    repository: Repository,
-    log: list[str],
-) -> RefListing:
-    """The listing with each tag's date and branches, as far as this clone's objects tell."""
-    commits = {t.name: Oid(t.commit) for t in listing.tags if t.commit}
-    if not commits:
-        return listing
-    # An advertised tip may not be here; the cached one of the same branch is the newest that is.
-    tips = {BranchName(b.name): Oid(oid) for b in listing.branches if (oid := b.cached_tip or b.tip or b.local_tip)}
-    if listing.provenance == "remote":
-        listed = {b.name for b in listing.branches if b.tip}
-        tips = {name: oid for name, oid in tips.items() if name in listed}
-    default = BranchName(repository.default_branch) if repository.default_branch else None
-    lineage = read_lineage(git, checkout.git_dir, tips, commits, default, shallow=checkout.shallow)
-    if lineage.state != "read":
-        log.append(f"which branches carry which tags is not known: {lineage.detail}")
-    # This clone's date is the remote's tag's where both stand for the same commit.
-    dates = {name: date for name, date in read_creator_dates(git).items() if local.tags.get(name) == commits.get(name)}
-    return altered(listing, tags=tuple(_tag(tag, lineage, dates) for tag in listing.tags))
-
-
-def _tag(tag: Tag, lineage: Lineage, dates: Mapping[str, datetime]) -> Tag:
-    return altered(tag, branches=lineage.tags.get(tag.name), created_at=dates.get(tag.name))
-
-
-def _read_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterable[str | None]) -> dict[str, Branch]:
-    """These branches with the committer dates of their tips, by name."""
-    branches = (b for name in names if (b := _branch(listing, name)) is not None)
-    tips = [(b, Oid(oid)) for b in branches if (oid := b.tip or b.cached_tip or b.local_tip)]
-    dates = read_dates(git, checkout.git_dir, {oid for _, oid in tips})
-    return {b.name: _dated(b, oid, dates) for b, oid in tips}
-
-
-def _dated(branch: Branch, oid: Oid, dates: Mapping[Oid, datetime | None]) -> Branch:
-    if oid not in dates:
-        return altered(branch, date_state="failed")
-    moment = dates[oid]
-    return altered(branch, committed_at=moment, date_state="object-missing" if moment is None else "read")
-
-
-def _sources(asked: _Asked) -> tuple[Source, ...]:
+def _sources(asked: Asked) -> tuple[Source, ...]:
     remembered = asked.remembered
     preferences = Source(name="preferences", state=remembered.state, detail=remembered.detail)
     told = asked.issue.source
@@ -508,7 +347,7 @@ def _sources(asked: _Asked) -> tuple[Source, ...]:
     return (_remote_source(asked), *trackers, preferences)
 
 
-def _remote_source(asked: _Asked) -> Source:
+def _remote_source(asked: Asked) -> Source:
     if asked.choice is None:
         return Source(name="remote", state="not-asked", kind="no-remote", detail="this repository has no remote")
     host = host_of(asked.choice.url or "")

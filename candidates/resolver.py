@@ -141,7 +141,7 @@ def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Found:
     newest = max(facts.recent, key=lambda r: (r.last_used, r.count, r.branch))
     said = f"{newest.branch}, chosen on {newest.last_used:%Y-%m-%d}"
     if newest.last_used - facts.now > _CLOCKS_APART:
-        said += ", which is yet to come (a clock was wrong: it goes before every later choice)"
+        said += " (yet to come: some clock was wrong, and no later choice goes before it)"
     if is_expired(newest, facts.now, facts.settings.branch_ttl_days):
         return _Found(None, f"{said}: older than {facts.settings.branch_ttl_days} days")
     if newest.branch not in view.listed.branches:

@@ -450,7 +450,8 @@ def test_a_remembered_branch_that_is_gone_is_passed_over_and_kept(lines: Stand, 
     decision = resolve(lines.clone.path, "--issue-version", "8.4.0")
     assert settled(decision)[::3] == ("release/8.4.0", "derived")
     assert decision["trail"][0]["reason"] == (
-        "release/8.1.0, chosen on 2999-01-01: not in the remote's answer; kept in the memory, passed over in this run"
+        "release/8.1.0, chosen on 2999-01-01 (yet to come: some clock was wrong, and no later choice goes before it): "
+        "not in the remote's answer; kept in the memory, passed over in this run"
     )
     assert store.read_bytes() == before
 
