@@ -22,8 +22,7 @@ from candidates.resolver import Resolution, resolve
 from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
-from collectors.git_objects import read_symrefs
-from collectors.local_refs import LocalRefs, after_fetch, list_local_refs, without_aliases
+from collectors.local_refs import LocalRefs, list_local_refs, without_aliases
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Deadline, Git
 from collectors.refs import (
@@ -36,13 +35,15 @@ from collectors.refs import (
     choose_remote,
     fetch_all_branches,
     fetch_branches,
+    find_symref,
 )
 from collectors.remote_url import host_of, owner_and_name
 from collectors.repository import Checkout, Config, open_repository, read_config
 from collectors.signals import awaited
 from collectors.strict_json import json_text
 from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
-from ranking.names import fault_of, remote_tracking
+from ranking.listing import few
+from ranking.names import fault_of, shown
 from ranking.rank import View, rank, read_asked
 from ranking.unlooked import unlooked_lines
 from ranking.words import DEVELOPMENT
@@ -151,22 +152,29 @@ def collect(request: Request) -> Collected:
     if _default_may_matter(asked, seen):
         asked = altered(asked, default=_ask_default(request, asked, deadline))
         seen = look(request.git, asked, local, log)
-    looked = False
+    looked, brought = False, set[str]()
     for _ in range(_MOST_FETCHES):
         if asked.choice is None or not isinstance(asked.answer, RemoteAnswer):
             break
         lines = [] if looked else _unlooked(request, asked, seen)
         looked = looked or bool(lines)
-        needed = lines or _needed(request, seen)
+        # Once is enough: what moved on the remote meanwhile is not what it listed, however often it is fetched.
+        needed = [name for name in lines or _needed(request, seen) if name not in brought]
         if not needed:
             break
-        failure = _fetch(request, asked, needed, deadline)
-        if failure is not None:
-            log.append(f"{', '.join(needed[:5])} could not be fetched: {failure.kind}: {failure.detail}")
-        # After a failure too: of several refs some may have come, or another run brought them meanwhile.
-        local = after_fetch(request.git, asked.choice.name, asked.config, local, needed, asked.answer.branches)
+        failure = _fetch(request, asked.choice, needed, deadline)
+        # After a failure too: of several refs some may have come, or another run brought them meanwhile. And all of
+        # them: a symref here moves with what it leads to.
+        local = _read_local(request, asked)
         seen = look(request.git, asked, local, log)
-        if failure is not None and not lines:
+        left = _left(request, seen, needed)
+        if failure is None:
+            brought.update(needed)
+            found = ((name, find_symref(request.git, asked.choice.name, [name])) for name in left[:_MOST_LINES])
+            log += [f"{shown(name)} could not be fetched: {why.kind}: {why.detail}" for name, why in found if why]
+        elif left:
+            log.append(f"{few(left)} could not be fetched: {failure.kind}: {failure.detail}")
+        if request.refresh == "all" or (failure is not None and not lines):
             break
     log += _cache_notes(asked, local)
     return Collected(
@@ -273,17 +281,20 @@ def _cache_notes(asked: Asked, local: LocalRefs) -> list[str]:
     return cache_notes(local, asked.choice.name, answered=isinstance(asked.answer, RemoteAnswer), default=told)
 
 
+def _read_local(request: Request, asked: Asked) -> LocalRefs:
+    git, remote = request.git, asked.choice.name if asked.choice else None
+    return without_aliases(git, remote, list_local_refs(git, remote, asked.config), _listed_by(asked.answer))
+
+
 def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
     return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
-def _fetch(request: Request, asked: Asked, names: list[str], deadline: Deadline) -> Failure | None:
-    assert asked.choice is not None  # noqa: S101 - nothing is needed without a remote
-    host, remote = host_of(asked.choice.url or ""), asked.choice.name
-    if request.refresh != "all":
-        return fetch_branches(request.git, remote, names, deadline, host=host)
-    symrefs = read_symrefs(request.git, asked.checkout.git_dir, remote_tracking(remote, ""))
-    return fetch_all_branches(request.git, remote, names, symrefs, deadline, host=host)
+def _fetch(request: Request, choice: RemoteChoice, names: list[str], deadline: Deadline) -> Failure | None:
+    host = host_of(choice.url or "")
+    if request.refresh == "all":
+        return fetch_all_branches(request.git, choice.name, deadline, host=host)
+    return fetch_branches(request.git, choice.name, names, deadline, host=host)
 
 
 def _needed(request: Request, seen: Looked) -> list[str]:
@@ -300,6 +311,14 @@ def _needed(request: Request, seen: Looked) -> list[str]:
     if contenders and default is not None:
         wanted += [b for b in (*contenders, default) if b.date_state == "object-missing"]
     return sorted({b.name for b in wanted if b is not None and _behind(b)})
+
+
+def _left(request: Request, seen: Looked, needed: list[str]) -> list[str]:
+    """What was fetched, and is not here as it was listed."""
+    if request.refresh == "all":
+        return _needed(request, seen)
+    fetched = (branch_in(seen.facts.refs, name) for name in needed)
+    return [b.name for b in fetched if b is not None and _behind(b)]
 
 
 def _unlooked(request: Request, asked: Asked, seen: Looked) -> list[str]:

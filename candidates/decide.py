@@ -53,10 +53,10 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     """
     decision = _undecided(collected, policy)
     serving: Serving = "any"
-    if is_silent(collected):
+    if (silence := _silence(collected.facts)) is not None:
         match policy.on_fetch_failure or (None if policy.unattended else "ask"):
             case "abort":
-                why = f"stopped by --on-fetch-failure abort: {_silence(collected.facts)}"
+                why = f"stopped by --on-fetch-failure abort: {silence}"
                 return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
             case "ask":
                 return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
@@ -102,8 +102,7 @@ def asks_on_issue(collected: Collected, policy: Policy) -> bool:
 
 def is_silent(collected: Collected) -> bool:
     """Whether the remote was asked and did not answer."""
-    facts = collected.facts
-    return facts.repository.remote is not None and facts.refs.failure is not None
+    return _silence(collected.facts) is not None
 
 
 def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking | None = None) -> Decision:
@@ -223,8 +222,8 @@ def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
         why = f"replayed from facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}"
     elif facts.repository.remote is None:
         why = "this repository has no remote"
-    elif facts.refs.failure is not None:
-        why = _silence(facts)
+    elif (silence := _silence(facts)) is not None:
+        why = silence
     elif facts.refs.provenance == "local":
         why = f"{facts.repository.remote} was not asked"
     else:
@@ -232,9 +231,10 @@ def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
     return f"{branch}: {base.status}: {base.ref} serves at {base.commit}; {why}"
 
 
-def _silence(facts: Facts) -> str:
-    failure = facts.refs.failure
-    return f"{facts.repository.remote} did not answer" + (f" ({failure.kind}: {failure.detail})" if failure else "")
+def _silence(facts: Facts) -> str | None:
+    """That the remote did not answer, and why; None where it did, or was not asked."""
+    remote, failure = facts.repository.remote, facts.refs.failure
+    return f"{remote} did not answer ({failure.kind}: {failure.detail})" if remote and failure else None
 
 
 def _dated(collected: Collected, line: str) -> str:

@@ -12,8 +12,8 @@ from candidates.contract import UNNAMED, Remote, Source, TrailEntry
 from candidates.counterfactuals import deciding_changes
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
-from ranking.order import newest_first
 from ranking.rank import View
+from ranking.versions import read_branch
 
 Part = tuple[str, str]
 Line = list[Part]
@@ -133,8 +133,9 @@ def listing_rows(facts: Facts) -> Iterator[tuple[str, str]]:
 
 def members(view: View, convention: Convention) -> list[str]:
     """The branches that stand under the convention's template, newest version first."""
-    lines = view.repo.conventions.lines.values()
-    return newest_first(line for line in lines if line.template == convention.template)
+    read = {name: reading for name in view.repo.conventions.other if (reading := read_branch(name)) is not None}
+    under = sorted(name for name, reading in read.items() if reading.template == convention.template)
+    return sorted(under, key=lambda name: read[name].version.key, reverse=True)
 
 
 def _members(view: View, convention: Convention) -> str:

@@ -1,4 +1,4 @@
-"""Standard output: who does not take what is written there is named. Nothing heavy is loaded for it."""
+"""Standard output that cannot be written is an error with words of its own. Nothing heavy is loaded for it."""
 
 from __future__ import annotations
 

@@ -274,24 +274,6 @@ def _count_with_git(git: Git, git_dir: Path, pair: tuple[Oid, Oid], *, timeout: 
     return int(ahead), int(behind)
 
 
-def read_symrefs(git: Git, git_dir: Path, under: str) -> dict[str, str]:
-    """The symrefs under a prefix, each with the refname that it leads to, were it there or not.
-
-    git lists none that leads nowhere. Where libgit2 cannot open the repository, those are not told.
-    """
-    import pygit2  # noqa: PLC0415 - like the count's: nothing else pays for it
-
-    try:
-        references = pygit2.Repository(str(git_dir)).references.iterator()
-        symbolic = pygit2.enums.ReferenceType.SYMBOLIC
-        return {ref.name: str(ref.target) for ref in references if ref.type == symbolic and ref.name.startswith(under)}
-    except (pygit2.GitError, KeyError, ValueError):
-        pass
-    ran = git.run("for-each-ref", "--format=%(refname) %(symref)", under)
-    rows = (line.split(" ") for line in ran.lines)
-    return {refname: target for refname, target in rows if target}
-
-
 def libgit2_version() -> str:
     """The version of the libgit2 that serves here, as `1.9.1`."""
     import pygit2  # noqa: PLC0415 - like the count's: nothing else pays for it

@@ -17,10 +17,10 @@ from collectors.refspecs import covers_all_branches, parse_refspec, tracking_spl
 from ranking.names import HEADS, REMOTES, TAGS, Refname, remote_tracking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from collectors.process import Git
-    from collectors.refspecs import Refspec, Splitter
+    from collectors.refspecs import Splitter
     from collectors.repository import Config
 
 _PLAIN: Final = "--format=%(objectname) %(refname)"
@@ -74,7 +74,10 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     `show-ref` does not tell symrefs, and lists 100,000 refs in a fifth of the time of `for-each-ref`, which does:
     for many runs nothing hangs on it. SetupError where git cannot list the refs.
     """
-    specs = _refspecs(config)
+    specs = {
+        name: tuple(map(parse_refspec, config.every(f"remote.{name}.fetch")))
+        for name in config.subsections("remote", "fetch")
+    }
     own = specs.get(remote, ()) if remote is not None else ()
     ran = git.run("show-ref", "--dereference")
     whole = ran.code in {0, 1}  # 1: there are none
@@ -102,26 +105,6 @@ def list_local_refs(git: Git, remote: str | None, config: Config) -> LocalRefs:
     )
 
 
-def after_fetch(
-    git: Git, remote: str, config: Config, local: LocalRefs, names: Sequence[str], listed: Mapping[str, str]
-) -> LocalRefs:
-    """The refs as they are after these branches were to be fetched, of which some may have come.
-
-    A fetch changes no other ref: of 100,000 the others need no second look. `listed`: as `without_aliases` has it.
-    """
-    if len(names) > _MOST_NAMES or not _is_plain(*names):
-        return without_aliases(git, remote, list_local_refs(git, remote, config), listed)
-    branch_of = tracking_splitter(remote, _refspecs(config)).branch_of
-    tracking = {**local.tracking}
-    rows = _listed(git, f"{_PLAIN} %(symref)", *(remote_tracking(remote, name) for name in names))
-    for row in rows.split("\n")[:-1]:
-        tip, refname, symref = row.split(" ")
-        name = branch_of(refname) or ""
-        if name in names and refname == remote_tracking(remote, name) and (not symref or listed.get(name) == tip):
-            tracking[name] = tip
-    return altered(local, tracking=tracking)
-
-
 def without_aliases(git: Git, remote: str | None, local: LocalRefs, listed: Mapping[str, str] = _NOTHING) -> LocalRefs:
     """The same, less the symrefs among the remote-tracking refs: what they lead to is no remote's branch of their name.
 
@@ -134,7 +117,7 @@ def without_aliases(git: Git, remote: str | None, local: LocalRefs, listed: Mapp
     if not doubtful:
         return local
     # Each by its name costs no walk through the others; many are no command line, nor is what is no plain text.
-    by_name = len(doubtful) <= _MOST_NAMES and _is_plain(*doubtful)
+    by_name = len(doubtful) <= _MOST_NAMES and "".join(doubtful).isascii() and "\\" not in "".join(doubtful)
     rows = _listed(git, "--format=%(symref) %(refname)", *(doubtful if by_name else [REMOTES]))
     aliases = {refname for symref, _, refname in (row.partition(" ") for row in rows.split("\n")) if symref}
     aliases &= set(doubtful)
@@ -145,20 +128,6 @@ def without_aliases(git: Git, remote: str | None, local: LocalRefs, listed: Mapp
         tracking={n: tip for n, tip in local.tracking.items() if remote_tracking(remote, n) not in aliases},
         elsewhere={n: kept for n, kept in local.elsewhere.items() if kept.refname not in aliases},
     )
-
-
-def _refspecs(config: Config) -> dict[str, tuple[Refspec, ...]]:
-    """Each remote's fetch refspecs."""
-    return {
-        name: tuple(map(parse_refspec, config.every(f"remote.{name}.fetch")))
-        for name in config.subsections("remote", "fetch")
-    }
-
-
-def _is_plain(*names: str) -> bool:
-    """Whether git reads these names on its command line as it wrote them."""
-    together = "".join(names)
-    return together.isascii() and "\\" not in together
 
 
 def _tracked(lines: RefLines, remote: str, split: Splitter) -> tuple[dict[str, str], dict[str, Elsewhere]]:

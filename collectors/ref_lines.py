@@ -78,7 +78,7 @@ def parse_ref_lines(text: str, separator: str) -> RefLines:
     """
     if text and not text.endswith("\n"):
         text += "\n"
-    if text.count(f"{separator}refs/") != text.count("\n"):
+    if not text.count(separator) == text.count(f"{separator}refs/") == text.count("\n"):
         raise _unknown_form()
     return RefLines(text, separator)
 

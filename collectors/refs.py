@@ -222,39 +222,33 @@ def fetch_branches(
     _refuse_faulty(remote, *names)
     if not names:  # without a refspec git would fetch everything
         return None
+    # git writes through a symref, which may lead out of refs/remotes.
+    if failure := find_symref(git, remote, names):
+        return failure
+    refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
+    return _fetch(git, remote, refspecs, deadline, host)
+
+
+def fetch_all_branches(git: Git, remote: str, deadline: Deadline, *, host: str | None = None) -> Failure | None:
+    """Bring every branch to where `fetch_branches` puts it, and change no other ref; None: git did.
+
+    By one pattern: of thousands of names git holds each against every ref. Under a pattern it leaves alone what is a
+    symref here, one that leads nowhere too.
+    """
+    _refuse_faulty(remote)
+    # A branch that is called HEAD is none, and at its place is the pointer to the default.
+    return _fetch(git, remote, [f"+{HEADS}*:{remote_tracking(remote, '*')}", f"^{HEADS}HEAD"], deadline, host)
+
+
+def find_symref(git: Git, remote: str, names: Sequence[str]) -> Failure | None:
+    """The first of these branches at whose place a symref is, so that it cannot be fetched."""
     for name in names:
-        # git writes through a symref, which may lead out of refs/remotes.
         asked = git.run("symbolic-ref", "--quiet", remote_tracking(remote, name))
         if asked.code not in {0, 1}:  # 1: it is none
             return _failure(asked, None)
         if target := "\n".join(asked.lines):
-            return _is_symref(remote_tracking(remote, name), target)
-    return _fetch(git, remote, [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names], deadline, host)
-
-
-def fetch_all_branches(
-    git: Git,
-    remote: str,
-    names: Sequence[str],
-    symrefs: Mapping[str, str],
-    deadline: Deadline,
-    *,
-    host: str | None = None,
-) -> Failure | None:
-    """Bring every branch to where `fetch_branches` puts it, and change no other ref; None: all these are here.
-
-    `symrefs`: those under `refs/remotes/REMOTE/`, each with what it leads to; git would write through them. One pattern
-    and not a name each: of thousands git holds every one against every ref.
-    """
-    _refuse_faulty(remote)
-    usual = remote_tracking(remote, "")
-    # A branch that is called HEAD is none, and at its place is the pointer to the default.
-    without = sorted({"HEAD", *(refname.removeprefix(usual) for refname in symrefs)})
-    failure = _fetch(git, remote, [f"+{HEADS}*:{usual}*", *(f"^{HEADS}{name}" for name in without)], deadline, host)
-    left = sorted({*without}.intersection(names))
-    if failure is None and left:
-        return _is_symref(usual + left[0], symrefs[usual + left[0]])
-    return failure
+            return Failure(kind="unknown", detail=f"{remote_tracking(remote, name)} is a symref to {target}")
+    return None
 
 
 def _refuse_faulty(*names: str) -> None:
@@ -263,13 +257,8 @@ def _refuse_faulty(*names: str) -> None:
             raise InvalidInput(f"{name!r} cannot be fetched: {fault}")
 
 
-def _is_symref(refname: str, target: str) -> Failure:
-    return Failure(kind="unknown", detail=f"{refname} is a symref to {target}")
-
-
 def _fetch(git: Git, remote: str, refspecs: Sequence[str], deadline: Deadline, host: str | None) -> Failure | None:
-    lines = "".join(f"{spec}\n" for spec in refspecs).encode()
-    ran = git.run(*_QUIET_CONFIG, "fetch", *_EXACT_FETCH, "--stdin", "--", remote, deadline=deadline, stdin=lines)
+    ran = git.run(*_QUIET_CONFIG, "fetch", *_EXACT_FETCH, "--", remote, *refspecs, deadline=deadline)
     return None if ran.code == 0 else _failure(ran, host)
 
 

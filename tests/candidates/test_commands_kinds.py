@@ -274,3 +274,57 @@ def test_every_branch_is_brought_by_one_fetch_however_many_there_are(stand: Make
     assert told.items() <= clone.refs().items()
     assert sum(" fetch --quiet" in line for line in ran.err.splitlines()) == 1
     assert sum(line.startswith("base-branch: git ") for line in ran.err.splitlines()) < 30
+
+
+@pytest.mark.parametrize("refresh", ["needed", "all"])
+def test_an_alias_that_the_fetch_itself_moves_is_not_fresh(stand: MakeStand, refresh: str) -> None:
+    lines = stand("release_lines")
+    alias = "refs/remotes/origin/release/8.4.0"
+    tip = lines.remote.oid("release/8.4.0")
+    lines.remote.git("update-ref", "refs/heads/main", tip)
+    lines.clone.git("fetch", "--quiet")
+    lines.clone.git("symbolic-ref", alias, "refs/remotes/origin/main")
+    lines.remote.commit("newer", branch="main")
+    lines.remote.commit("newer", branch="develop")
+    decision = resolve(lines.clone.path, "--issue-version", "8.4.0", "--refresh", refresh, code=4)
+    assert settled(decision) == (None, None, None, None, "aborted")
+    assert any(f"{alias} is a symref to refs/remotes/origin/main" in line for line in decision["log"])
+
+
+@pytest.mark.parametrize("refresh", ["needed", "all"])
+def test_what_moves_between_the_listing_and_the_fetch_is_fetched_once_and_is_not_fresh(
+    stand: MakeStand, tmp_path: Path, refresh: str
+) -> None:
+    lines = stand("release_lines")
+    lines.remote.commit("newer", branch="release/8.4.0" if refresh == "needed" else "release/8.3.0")
+    later = lines.remote.commit("later", branch="release/8.4.0")
+    lines.remote.git("update-ref", "refs/heads/release/8.4.0", f"{later}^")
+    # The first to come lists, each after it fetches.
+    wrapper, mark = tmp_path / "upload-pack", tmp_path / "listed"
+    move = f"git --git-dir={lines.remote.path} update-ref refs/heads/release/8.4.0 {later}"
+    wrapper.write_text(f'#!/bin/sh\n[ -e {mark} ] && {move}\n: > {mark}\nexec git-upload-pack "$@"\n')
+    wrapper.chmod(0o755)
+    lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
+    options = ("--autopilot", "--issue-version", "8.4.0", "--refresh", refresh)
+    ran = base_branch("-v", "resolve", lines.clone.path, *options)
+    here = lines.clone.oid("refs/remotes/origin/release/8.4.0")
+    assert settled(ran.json()) == (
+        "release/8.4.0",
+        "refs/remotes/origin/release/8.4.0",
+        here,
+        "derived",
+        "cached-stale",
+    )
+    assert here == later
+    assert sum(" fetch --quiet" in line for line in ran.err.splitlines()) == 1
+
+
+def test_what_came_is_not_said_to_have_been_left(stand: MakeStand) -> None:
+    lines = stand("release_lines")
+    for name in ("release/8.4.0", "taken/by", "main"):
+        lines.remote.commit("newer", branch=name)
+    lines.clone.git("update-ref", "refs/remotes/origin/taken", "refs/remotes/origin/main")
+    decision = resolve(lines.clone.path, "--issue-version", "8.4.0", "--refresh", "all")
+    assert settled(decision)[::4] == ("release/8.4.0", "fresh")
+    (said,) = decision["log"]
+    assert said[20:].startswith(" taken/by could not be fetched: ")

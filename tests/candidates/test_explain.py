@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from candidates.explain import members
+from ranking.rank import rank, read_asked
 from tests.candidates.program import COMMAND, base_branch, environment
+from tests.ranking.facts_builder import facts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -312,3 +315,12 @@ def test_an_issue_key_is_text_and_no_markup(lines: Stand, key: str) -> None:
     shown = key.encode("unicode_escape").decode()
     assert (done.code, done.err) == (0, "")
     assert done.out.decode().splitlines()[0] == f"Work on {shown} belongs on release/8.4.0"
+
+
+def test_as_many_branches_are_named_under_a_convention_as_are_counted() -> None:
+    # Only the default is a release line: its word is nothing that releases carry.
+    bundle = facts("stable/falcon1 stable/falcon2 stable/falcon5", default="stable/falcon1")
+    convention = rank(bundle).convention
+    assert convention is not None
+    assert members(read_asked(bundle), convention) == ["stable/falcon5", "stable/falcon2", "stable/falcon1"]
+    assert convention.members == 3

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.local_refs import Elsewhere, LocalRefs, after_fetch, list_local_refs, read_local_refs, without_aliases
-from collectors.process import Deadline
-from collectors.refs import RemoteAnswer, ask_remote, fetch_branches
+from collectors.local_refs import Elsewhere, LocalRefs, list_local_refs, read_local_refs, without_aliases
 from collectors.repository import read_config
 from ranking.names import Refname
 
@@ -221,44 +219,6 @@ def test_an_alias_counts_where_it_stands_at_what_the_remote_lists(
     remote = {"main": main, "main-2": source.oid("main-2"), "release/1.2": line, "alias": main, "other": line}
     found = without_aliases(clone.port(), "origin", listed, remote)
     assert sorted(found.tracking) == sorted(["alias", *beside, "main", "main-2", "release/1.2"])
-
-
-@pytest.mark.parametrize(
-    ("config", "fetched"),
-    [
-        ({}, ["main", "release/1.2"]),
-        ({}, ["main", "new/\u00fc"]),
-        ({"remote.origin.fetch": "+refs/heads/*:refs/remotes/far/*"}, ["main", "release/1.2"]),
-        ({"remote.other.fetch": "+refs/heads/*:refs/remotes/origin/new/*"}, ["main", "new/a"]),
-        ({"alias": "release/1.2"}, ["release/1.2", "main"]),
-        ({"alias": "main-2"}, ["main-2"]),
-        ({}, ["main", "gone"]),
-    ],
-)
-def test_what_a_fetch_brought_is_seen_without_a_second_look_at_all(
-    workshop: Workshop, source: Repo, config: dict[str, str], fetched: list[str]
-) -> None:
-    clone = workshop.clone(source, "clone")
-    if alias := config.get("alias"):
-        clone.git("symbolic-ref", f"refs/remotes/origin/{alias}", "refs/remotes/origin/main")
-    for key, value in config.items():
-        if key != "alias":
-            clone.git("config", key, value)
-    if "remote.other.fetch" in config:
-        clone.git("config", "remote.other.url", str(source.path))
-    known, port = read_config(clone.port()), clone.port()
-    source.commit("newer", branch="main")
-    source.commit("newer", branch="release/1.2")
-    for name in ("a", "\u00fc"):
-        source.commit("new", branch=f"new/{name}")
-    answer = ask_remote(port, "origin", Deadline(30))
-    assert isinstance(answer, RemoteAnswer)
-    before = without_aliases(port, "origin", list_local_refs(port, "origin", known), answer.branches)
-    fetch_branches(port, "origin", fetched, Deadline(30))
-    after = without_aliases(port, "origin", list_local_refs(port, "origin", known), answer.branches)
-    assert after_fetch(port, "origin", known, before, fetched, answer.branches) == after
-    if not config and "gone" not in fetched:
-        assert before != after
 
 
 def test_an_alias_at_another_place_is_no_branch_either(workshop: Workshop, source: Repo) -> None:
