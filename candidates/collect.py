@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 
@@ -35,14 +35,13 @@ from collectors.refs import (
     choose_remote,
     fetch_all_branches,
     fetch_branches,
-    find_symref,
+    find_symrefs,
 )
 from collectors.remote_url import host_of, owner_and_name
 from collectors.repository import Checkout, Config, open_repository, read_config
 from collectors.signals import awaited
 from collectors.strict_json import json_text
 from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
-from ranking.listing import few
 from ranking.names import fault_of, shown
 from ranking.rank import View, rank, read_asked
 from ranking.unlooked import unlooked_lines
@@ -51,6 +50,8 @@ from ranking.words import DEVELOPMENT
 # The lines whose releases nobody has seen, the chosen ref, the contenders that it depends on, and one more where what
 # was read changed the choice.
 _MOST_FETCHES = 4
+
+_MOST_NAMED = 5
 
 # Of lines that were never fetched and could carry the release that decides, so many are brought, in one fetch.
 _MOST_LINES = 8
@@ -152,30 +153,27 @@ def collect(request: Request) -> Collected:
     if _default_may_matter(asked, seen):
         asked = altered(asked, default=_ask_default(request, asked, deadline))
         seen = look(request.git, asked, local, log)
-    looked, brought = False, set[str]()
+    looked = False
+    fetched: list[_Fetched] = []
     for _ in range(_MOST_FETCHES):
         if asked.choice is None or not isinstance(asked.answer, RemoteAnswer):
             break
-        lines = [] if looked else _unlooked(request, asked, seen)
-        looked = looked or bool(lines)
+        failed = any(each.failure for each in fetched)
         # Once is enough: what moved on the remote meanwhile is not what it listed, however often it is fetched.
-        needed = [name for name in lines or _needed(request, seen) if name not in brought]
+        lines = [] if looked or failed else _unsettled(_unlooked(request, asked, seen), fetched)
+        looked = looked or bool(lines)
+        needed = lines or _unsettled(_chosen(request, seen) if failed else _needed(request, seen), fetched)
         if not needed:
             break
-        failure = _fetch(request, asked.choice, needed, deadline)
+        whole = request.refresh == "all" and not failed
+        failure = _fetch(request, asked.choice, needed, deadline, whole=whole)
+        fetched.append(_Fetched(names=frozenset(needed), failure=failure, whole=whole))
         # After a failure too: of several refs some may have come, or another run brought them meanwhile. And all of
         # them: a symref here moves with what it leads to.
         local = _read_local(request, asked)
         seen = look(request.git, asked, local, log)
-        left = _left(request, seen, needed)
-        if failure is None:
-            brought.update(needed)
-            found = ((name, find_symref(request.git, asked.choice.name, [name])) for name in left[:_MOST_LINES])
-            log += [f"{shown(name)} could not be fetched: {why.kind}: {why.detail}" for name, why in found if why]
-        elif left:
-            log.append(f"{few(left)} could not be fetched: {failure.kind}: {failure.detail}")
-        if request.refresh == "all" or (failure is not None and not lines):
-            break
+    if asked.choice is not None:
+        log += _left(request, seen, asked.choice.name, fetched)
     log += _cache_notes(asked, local)
     return Collected(
         facts=seen.facts,
@@ -290,11 +288,37 @@ def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
     return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
-def _fetch(request: Request, choice: RemoteChoice, names: list[str], deadline: Deadline) -> Failure | None:
+class _Fetched(Struct, frozen=True, kw_only=True):
+    """What was to be fetched at once, `whole` with every other branch, and why some of it may not have come."""
+
+    names: frozenset[str]
+    failure: Failure | None
+    whole: bool
+
+    def settles(self, name: str) -> bool:
+        """Whether to fetch that branch again would be the same again; of several that failed it may come alone."""
+        if self.failure is None:
+            return self.whole or name in self.names
+        return self.names == {name} and not self.whole
+
+
+def _unsettled(names: list[str], fetched: list[_Fetched]) -> list[str]:
+    return [name for name in names if not any(each.settles(name) for each in fetched)]
+
+
+def _fetch(
+    request: Request, choice: RemoteChoice, names: list[str], deadline: Deadline, *, whole: bool
+) -> Failure | None:
     host = host_of(choice.url or "")
-    if request.refresh == "all":
+    if whole:
         return fetch_all_branches(request.git, choice.name, deadline, host=host)
     return fetch_branches(request.git, choice.name, names, deadline, host=host)
+
+
+def _chosen(request: Request, seen: Looked) -> list[str]:
+    """The one branch that has to be here, where it is not."""
+    base = branch_in(seen.facts.refs, request.base) or branch_in(seen.facts.refs, seen.resolution.branch)
+    return [base.name] if base is not None and _behind(base) else []
 
 
 def _needed(request: Request, seen: Looked) -> list[str]:
@@ -302,7 +326,7 @@ def _needed(request: Request, seen: Looked) -> list[str]:
     if request.refresh in ("none", "probe"):
         return []
     if request.refresh == "all":
-        return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
+        return _all_behind(seen)
     base, default, *development = (
         branch_in(seen.facts.refs, name) for name in (request.base, seen.facts.repository.default_branch, *DEVELOPMENT)
     )
@@ -313,12 +337,28 @@ def _needed(request: Request, seen: Looked) -> list[str]:
     return sorted({b.name for b in wanted if b is not None and _behind(b)})
 
 
-def _left(request: Request, seen: Looked, needed: list[str]) -> list[str]:
-    """What was fetched, and is not here as it was listed."""
-    if request.refresh == "all":
-        return _needed(request, seen)
-    fetched = (branch_in(seen.facts.refs, name) for name in needed)
-    return [b.name for b in fetched if b is not None and _behind(b)]
+def _left(request: Request, seen: Looked, remote: str, fetched: list[_Fetched]) -> Iterator[str]:
+    """What was fetched and is not here as it was listed, and why: first of all the branch that was chosen."""
+    chosen = _chosen(request, seen)
+    behind = dict.fromkeys([*chosen, *_all_behind(seen)]) if fetched else {}
+    for each in reversed(fetched):
+        left = [name for name in behind if name in each.names or (each.whole and each.failure is None)]
+        symrefs = find_symrefs(request.git, remote, left[:_MOST_LINES])
+        for name in left:
+            del behind[name]
+            if name in symrefs:
+                yield f"{shown(name)} could not be fetched: {symrefs[name].kind}: {symrefs[name].detail}"
+        rest = [shown(name) for name in left if name not in symrefs]
+        if rest:
+            more = f", and {len(rest) - _MOST_NAMED} more" if len(rest) > _MOST_NAMED else ""
+            became = f"moved on {remote} after it was listed"
+            if each.failure is not None:
+                became = f"could not be fetched: {each.failure.kind}: {each.failure.detail}"
+            yield f"{', '.join(rest[:_MOST_NAMED])}{more} {became}"
+
+
+def _all_behind(seen: Looked) -> list[str]:
+    return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
 
 
 def _unlooked(request: Request, asked: Asked, seen: Looked) -> list[str]:

@@ -217,16 +217,17 @@ def fetch_branches(
 ) -> Failure | None:
     """Bring these branches into `refs/remotes/REMOTE/NAME`, and change no other ref; None: they are here.
 
+    Where some cannot come the others are brought all the same, as far as git does.
     InvalidInput for a name that cannot be a branch's or a remote's: it could mean more than one ref.
     """
     _refuse_faulty(remote, *names)
     if not names:  # without a refspec git would fetch everything
         return None
     # git writes through a symref, which may lead out of refs/remotes.
-    if failure := find_symref(git, remote, names):
-        return failure
-    refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names]
-    return _fetch(git, remote, refspecs, deadline, host)
+    symrefs = find_symrefs(git, remote, names)
+    refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names if name not in symrefs]
+    failure = _fetch(git, remote, refspecs, deadline, host) if refspecs else None
+    return failure or next(iter(symrefs.values()), None)
 
 
 def fetch_all_branches(git: Git, remote: str, deadline: Deadline, *, host: str | None = None) -> Failure | None:
@@ -240,15 +241,17 @@ def fetch_all_branches(git: Git, remote: str, deadline: Deadline, *, host: str |
     return _fetch(git, remote, [f"+{HEADS}*:{remote_tracking(remote, '*')}", f"^{HEADS}HEAD"], deadline, host)
 
 
-def find_symref(git: Git, remote: str, names: Sequence[str]) -> Failure | None:
-    """The first of these branches at whose place a symref is, so that it cannot be fetched."""
+def find_symrefs(git: Git, remote: str, names: Sequence[str]) -> dict[str, Failure]:
+    """Those of these branches at whose place a symref is, so that they cannot be fetched, each with just that."""
+    found = {}
     for name in names:
         asked = git.run("symbolic-ref", "--quiet", remote_tracking(remote, name))
         if asked.code not in {0, 1}:  # 1: it is none
-            return _failure(asked, None)
-        if target := "\n".join(asked.lines):
-            return Failure(kind="unknown", detail=f"{remote_tracking(remote, name)} is a symref to {target}")
-    return None
+            found[name] = _failure(asked, None)
+        elif target := "\n".join(asked.lines):
+            detail = f"{remote_tracking(remote, name)} is a symref to {target}"
+            found[name] = Failure(kind="unknown", detail=detail)
+    return found
 
 
 def _refuse_faulty(*names: str) -> None:

@@ -328,3 +328,39 @@ def test_what_came_is_not_said_to_have_been_left(stand: MakeStand) -> None:
     assert settled(decision)[::4] == ("release/8.4.0", "fresh")
     (said,) = decision["log"]
     assert said[20:].startswith(" taken/by could not be fetched: ")
+
+
+def test_one_branch_that_cannot_come_keeps_no_other_back(stand: MakeStand) -> None:
+    lines = stand("release_lines")
+    for name in ("main", "develop", "release/8.4.0"):
+        lines.remote.commit("newer", branch=name)
+    alias = "refs/remotes/origin/develop"
+    lines.clone.git("symbolic-ref", alias, "refs/remotes/origin/main")
+    tip = lines.remote.oid("release/8.4.0")
+    decision = resolve(lines.clone.path, "--issue-version", "8.4.0")
+    assert settled(decision) == ("release/8.4.0", "refs/remotes/origin/release/8.4.0", tip, "derived", "fresh")
+    (said,) = decision["log"]
+    assert said[20:] == (f" develop could not be fetched: unknown: {alias} is a symref to refs/remotes/origin/main")
+
+
+@pytest.mark.parametrize(("refresh", "fetches"), [("needed", 2), ("all", 2)])
+def test_after_a_fetch_of_several_that_failed_the_chosen_branch_comes_alone(
+    stand: MakeStand, tmp_path: Path, refresh: str, fetches: int
+) -> None:
+    lines = stand("release_lines")
+    for name in ("main", "develop", "release/8.4.0"):
+        lines.remote.commit("newer", branch=name)
+    # The first fetch dies: the listing was the first start.
+    wrapper, count = tmp_path / "upload-pack", tmp_path / "count"
+    wrapper.write_text(f'#!/bin/sh\necho >> {count}; [ $(wc -l < {count}) = 2 ] && exit 1\nexec git-upload-pack "$@"\n')
+    wrapper.chmod(0o755)
+    lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
+    tip = lines.remote.oid("release/8.4.0")
+    ran = base_branch(
+        "-v", "resolve", lines.clone.path, "--autopilot", "--issue-version", "8.4.0", "--refresh", refresh
+    )
+    decision = ran.json()
+    assert settled(decision) == ("release/8.4.0", "refs/remotes/origin/release/8.4.0", tip, "derived", "fresh")
+    assert sum(" fetch --quiet" in line for line in ran.err.splitlines()) == fetches
+    assert not any("release/8.4.0" in line for line in decision["log"])
+    assert any(" could not be fetched: " in line and "main" in line for line in decision["log"])

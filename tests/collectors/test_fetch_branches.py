@@ -9,7 +9,7 @@ import pytest
 
 from collectors.errors import InvalidInput
 from collectors.process import Deadline
-from collectors.refs import fetch_all_branches, fetch_branches, find_symref
+from collectors.refs import fetch_all_branches, fetch_branches, find_symrefs
 from ranking.facts import Failure
 from tests.servers import HOST, http_backend, refusing_port, silent_listener
 
@@ -155,6 +155,14 @@ def test_a_ref_that_leads_elsewhere_is_not_written_through(clone: Repo) -> None:
     assert state(clone) == before
 
 
+def test_a_ref_that_leads_elsewhere_keeps_no_other_back(clone: Repo, source: Repo) -> None:
+    clone.git("symbolic-ref", "refs/remotes/origin/release/1.2", "refs/heads/main")
+    before = clone.refs()
+    detail = "refs/remotes/origin/release/1.2 is a symref to refs/heads/main"
+    assert fetch(clone, "release/1.2", "release/1.3") == Failure(kind="unknown", detail=detail)
+    assert clone.refs() == before | {"refs/remotes/origin/release/1.3": source.oid("release/1.3")}
+
+
 def test_a_branch_that_is_gone_brings_nothing(clone: Repo) -> None:
     before = state(clone)
     assert fetch(clone, "release/1.2", "develop") == Failure(
@@ -274,10 +282,8 @@ def test_no_symref_is_written_through_when_every_branch_comes(workshop: Workshop
     assert fetch_all(clone) is None
     assert clone.refs() == before | {f"refs/remotes/origin/{name}": source.oid(name) for name in ("main", "last")}
     for name, target in {"release/1.2": "main", "release/1.4": "made"}.items():
-        assert find_symref(clone.port(), "origin", ["main", name]) == Failure(
-            kind="unknown", detail=f"refs/remotes/origin/{name} is a symref to refs/heads/{target}"
-        )
-    assert find_symref(clone.port(), "origin", ["main", "nowhere"]) is None
+        why = Failure(kind="unknown", detail=f"refs/remotes/origin/{name} is a symref to refs/heads/{target}")
+        assert find_symrefs(clone.port(), "origin", ["main", name, "nowhere"]) == {name: why}
 
 
 def test_names_of_remotes_are_refused_for_every_branch_too(clone: Repo) -> None:
