@@ -351,7 +351,7 @@ def _left(request: Request, seen: Looked, remote: str, fetched: list[_Fetched]) 
         rest = [shown(name) for name in left if name not in symrefs]
         if rest:
             more = f", and {len(rest) - _MOST_NAMED} more" if len(rest) > _MOST_NAMED else ""
-            became = f"moved on {remote} after it was listed"
+            became = f"changed on {remote} after it was listed"
             if each.failure is not None:
                 became = f"could not be fetched: {each.failure.kind}: {each.failure.detail}"
             yield f"{', '.join(rest[:_MOST_NAMED])}{more} {became}"

@@ -317,6 +317,7 @@ def test_what_moves_between_the_listing_and_the_fetch_is_fetched_once_and_is_not
     )
     assert here == later
     assert sum(" fetch --quiet" in line for line in ran.err.splitlines()) == 1
+    assert ran.json()["log"][0][20:] == " release/8.4.0 changed on origin after it was listed"
 
 
 def test_what_came_is_not_said_to_have_been_left(stand: MakeStand) -> None:
