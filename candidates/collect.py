@@ -163,7 +163,7 @@ def collect(request: Request) -> Collected:
         lines = [] if looked or failed else _unsettled(_unlooked(request, asked, seen), fetched)
         looked = looked or bool(lines)
         needed = lines or _unsettled(_chosen(request, seen) if failed else _needed(request, seen), fetched)
-        if not needed:
+        if not needed or (failed and not deadline.remaining()):
             break
         whole = request.refresh == "all" and not failed
         failure = _fetch(request, asked.choice, needed, deadline, whole=whole)

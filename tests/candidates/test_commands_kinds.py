@@ -365,3 +365,21 @@ def test_after_a_fetch_of_several_that_failed_the_chosen_branch_comes_alone(
     assert sum(" fetch --quiet" in line for line in ran.err.splitlines()) == fetches
     assert not any("release/8.4.0" in line for line in decision["log"])
     assert any(" could not be fetched: " in line and "main" in line for line in decision["log"])
+
+
+def test_a_fetch_that_takes_all_the_time_there_is_names_the_chosen_branch_first(
+    stand: MakeStand, tmp_path: Path
+) -> None:
+    lines = stand("release_lines")
+    for name in ("main", "develop", "release/8.4.0"):
+        lines.remote.commit("newer", branch=name)
+    wrapper, mark = tmp_path / "upload-pack", tmp_path / "listed"
+    wrapper.write_text(f'#!/bin/sh\n[ -e {mark} ] && sleep 60\n: > {mark}\nexec git-upload-pack "$@"\n')
+    wrapper.chmod(0o755)
+    lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
+    options = ("--autopilot", "--issue-version", "8.4.0", "--refresh", "all", "--timeout", "1")
+    ran = base_branch("-v", "resolve", lines.clone.path, *options)
+    decision = ran.json()
+    assert settled(decision)[::4] == ("release/8.4.0", "cached-stale")
+    assert decision["log"][0][20:].startswith(" release/8.4.0, develop, main could not be fetched: timed-out: ")
+    assert sum(" fetch --quiet" in line for line in ran.err.splitlines()) == 1
