@@ -377,7 +377,7 @@ def test_a_fetch_that_takes_all_the_time_there_is_names_the_chosen_branch_first(
     wrapper.write_text(f'#!/bin/sh\n[ -e {mark} ] && sleep 60\n: > {mark}\nexec git-upload-pack "$@"\n')
     wrapper.chmod(0o755)
     lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
-    options = ("--autopilot", "--issue-version", "8.4.0", "--refresh", "all", "--timeout", "1")
+    options = ("--autopilot", "--issue-version", "8.4.0", "--refresh", "all", "--timeout", "3")
     ran = base_branch("-v", "resolve", lines.clone.path, *options)
     decision = ran.json()
     assert settled(decision)[::4] == ("release/8.4.0", "cached-stale")
