@@ -37,10 +37,9 @@ from collectors.refs import (
     fetch_branches,
     find_symrefs,
 )
-from collectors.remote_url import host_of, owner_and_name
+from collectors.remote_url import owner_and_name
 from collectors.repository import Checkout, Config, open_repository, read_config
 from collectors.signals import awaited
-from collectors.strict_json import json_text
 from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
 from ranking.names import fault_of, shown
 from ranking.rank import View, rank, read_asked
@@ -131,7 +130,7 @@ class Located(Struct, frozen=True, kw_only=True):
     @property
     def host(self) -> str | None:
         """The remote's host."""
-        return host_of(self.choice.url or "") if self.choice else None
+        return self.choice.host if self.choice else None
 
 
 def locate(git: Git, remote: str | None, checkout: Checkout | None = None) -> Located:
@@ -139,7 +138,7 @@ def locate(git: Git, remote: str | None, checkout: Checkout | None = None) -> Lo
     checkout, config = checkout or open_repository(git), read_config(git)
     choice = choose_remote(config, remote)
     if isinstance(choice, RemoteQuestion):
-        raise RemoteUndecided(_folder_name(checkout), choice)
+        raise RemoteUndecided(checkout.name, choice)
     return Located(checkout=checkout, config=config, choice=choice, name=_name(choice, checkout))
 
 
@@ -251,8 +250,7 @@ def _how_to_read(request: Request, remembered: Remembered, repository: str | Non
 def _ask_default(request: Request, asked: Asked, deadline: Deadline) -> DefaultAnswer | Failure | None:
     if asked.choice is None:
         return None
-    host = host_of(asked.choice.url or "")
-    return ask_default_branch(request.git, asked.choice.name, deadline, host=host)
+    return ask_default_branch(request.git, asked.choice.name, deadline, host=asked.choice.host)
 
 
 def _default_may_matter(asked: Asked, seen: Looked) -> bool:
@@ -309,15 +307,15 @@ def _unsettled(names: list[str], fetched: list[_Fetched]) -> list[str]:
 def _fetch(
     request: Request, choice: RemoteChoice, names: list[str], deadline: Deadline, *, whole: bool
 ) -> Failure | None:
-    host = host_of(choice.url or "")
     if whole:
-        return fetch_all_branches(request.git, choice.name, deadline, host=host)
-    return fetch_branches(request.git, choice.name, names, deadline, host=host)
+        return fetch_all_branches(request.git, choice.name, deadline, host=choice.host)
+    return fetch_branches(request.git, choice.name, names, deadline, host=choice.host)
 
 
 def _chosen(request: Request, seen: Looked) -> list[str]:
     """The one branch that has to be here, where it is not."""
-    base = branch_in(seen.facts.refs, request.base) or branch_in(seen.facts.refs, seen.resolution.branch)
+    listing = seen.facts.refs
+    base = branch_in(listing, request.base) or branch_in(listing, seen.resolution.branch)
     return [base.name] if base is not None and _behind(base) else []
 
 
@@ -327,14 +325,13 @@ def _needed(request: Request, seen: Looked) -> list[str]:
         return []
     if request.refresh == "all":
         return _all_behind(seen)
-    base, default, *development = (
-        branch_in(seen.facts.refs, name) for name in (request.base, seen.facts.repository.default_branch, *DEVELOPMENT)
+    default, *development = (
+        branch_in(seen.facts.refs, name) for name in (seen.facts.repository.default_branch, *DEVELOPMENT)
     )
-    wanted = [base or branch_in(seen.facts.refs, seen.resolution.branch)]
     contenders = [b for b in development if b is not None and b != default][:1]
-    if contenders and default is not None:
-        wanted += [b for b in (*contenders, default) if b.date_state == "object-missing"]
-    return sorted({b.name for b in wanted if b is not None and _behind(b)})
+    pair = (*contenders, default) if contenders and default is not None else ()
+    undated = [b.name for b in pair if b.date_state == "object-missing" and _behind(b)]
+    return sorted({*_chosen(request, seen), *undated})
 
 
 def _left(request: Request, seen: Looked, remote: str, fetched: list[_Fetched]) -> Iterator[str]:
@@ -387,12 +384,7 @@ def _behind(branch: Branch) -> bool:
 def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
     """The remote's owner/name, else the folder's name."""
     from_url = owner_and_name(choice.url) if choice and choice.url else None
-    return from_url or _folder_name(checkout)
-
-
-def _folder_name(checkout: Checkout) -> str:
-    r"""The name of the repository's folder; bytes that are no UTF-8, and so no JSON, stand as `\xNN`."""
-    return json_text((checkout.top or checkout.common_dir).name)
+    return from_url or checkout.name
 
 
 def _sources(asked: Asked) -> tuple[Source, ...]:
@@ -409,7 +401,7 @@ def _sources(asked: Asked) -> tuple[Source, ...]:
 def _remote_source(asked: Asked) -> Source:
     if asked.choice is None:
         return Source(name="remote", state="not-asked", kind="no-remote", detail="this repository has no remote")
-    host = host_of(asked.choice.url or "")
+    host = asked.choice.host
     if asked.answer is None:
         return Source(name="remote", state="not-asked", host=host, detail="by --refresh none")
     if isinstance(asked.answer, Failure):

@@ -27,7 +27,7 @@ from collectors.jira_site import JiraSite
 from collectors.preferences import preferences_path, read_recent
 from collectors.process import Deadline, Git
 from collectors.refs import RemoteAnswer, ask_remote
-from collectors.remote_url import host_of, redact
+from collectors.remote_url import redact
 from collectors.repository import OLDEST_GIT, Checkout, open_repository, parse_git_version
 from collectors.signals import awaited
 from ranking.facts import FailureKind, Record
@@ -294,7 +294,7 @@ def _github_host(git: Git, configuration: Configuration, here: Located | None) -
     """The GitHub of the remote; else the one that the user names; else the public one, where a token is set for it."""
     choice = here.choice if here else None
     if here is not None and choice is not None and choice.url:
-        _, host = on_github(here.name, host_of(choice.url), git, configuration)
+        _, host = on_github(here.name, choice.host, git, configuration)
         if host is not None:
             return host
     if configuration.github.host:

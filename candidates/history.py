@@ -58,7 +58,7 @@ def read_history(git: Git, remote: str | None) -> History:
         began[name] = line.began if line is not None else dates.get(Oid(oid))
     named = owner_and_name(choice.url) if choice and choice.url else None
     return History(
-        repository=named or (checkout.top or checkout.common_dir).name,
+        repository=named or checkout.name,
         default=default,
         began=began,
         tags=tuple(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from candidates.collect import RemoteUndecided
+from candidates.collect import locate
 from collectors.errors import InvalidInput
 from collectors.git_failures import relevant_line
 from collectors.process import Deadline, Git
-from collectors.refs import RemoteQuestion, ask_remote, choose_remote
-from collectors.remote_url import host_of
-from collectors.repository import open_repository, read_config
+from collectors.refs import ask_remote
 from ranking.facts import Failure, OidText, Record
 from ranking.names import fault_of, local_head, shown
 
@@ -60,14 +58,8 @@ def probe(git: Git, name: str, remote: str | None, deadline: Deadline) -> Probed
     """
     if fault := fault_of(name):
         raise InvalidInput(f"{shown(name)!r} can be no branch: {fault}")
-    checkout, config = open_repository(git), read_config(git)
-    choice = choose_remote(config, remote)
-    if isinstance(choice, RemoteQuestion):
-        raise RemoteUndecided((checkout.top or checkout.common_dir).name, choice)
-    if choice is None:
-        there = Sight(state="not-asked")
-    else:
-        there = _on_remote(git, name, choice.name, deadline, host_of(choice.url or ""))
+    choice = locate(git, remote).choice
+    there = Sight(state="not-asked") if choice is None else _on_remote(git, name, choice.name, deadline, choice.host)
     return Probed(name=name, local=_here(git, name), remote=there)
 
 

@@ -18,7 +18,6 @@ from collectors.errors import InvalidInput
 from collectors.git_objects import read_ahead_behind
 from collectors.process import Deadline, Git
 from collectors.refs import RemoteAnswer, RemoteChoice, RemoteQuestion, ask_remote, choose_remote, fetch_branches
-from collectors.remote_url import host_of
 from collectors.repository import Checkout, Config, open_repository, read_config
 from ranking.facts import Failure, Instant, OidText, Record
 from ranking.names import HEADS, Oid, fault_of, local_head, remote_tracking, shown
@@ -81,7 +80,7 @@ def recheck(
     if choice is None:
         answer = Failure(kind="no-remote", detail="this repository has no remote")
     else:
-        answer = ask_remote(here, choice.name, deadline, host=host_of(choice.url or ""))
+        answer = ask_remote(here, choice.name, deadline, host=choice.host)
     found = Rechecked(
         status="no-answer",
         base_branch=recorded.base,
@@ -184,7 +183,7 @@ def _remote(config: Config, asked: str | None, recorded: _Recorded, checkout: Ch
         asked = named[0] if len(named) == 1 else None
     choice = choose_remote(config, asked)
     if isinstance(choice, RemoteQuestion):
-        raise RemoteUndecided((checkout.top or checkout.common_dir).name, choice)
+        raise RemoteUndecided(checkout.name, choice)
     return choice
 
 
@@ -216,7 +215,7 @@ def _bring(git: Git, tip: Oid, choice: RemoteChoice, base: str, deadline: Deadli
     """Fetch the base where its advertised tip is not here; why it is still not here, None where it is."""
     if _commit(git, tip) is not None:
         return None
-    failure = fetch_branches(git, choice.name, [base], deadline, host=host_of(choice.url or ""))
+    failure = fetch_branches(git, choice.name, [base], deadline, host=choice.host)
     if failure is not None:
         return f"the fetch failed: {failure.kind}: {failure.detail}"
     return None if _commit(git, tip) is not None else f"the fetch did not bring {tip}: the base moved meanwhile"

@@ -35,6 +35,11 @@ class RemoteChoice(Struct, frozen=True, kw_only=True):
     url: str | None
     reason: str
 
+    @property
+    def host(self) -> str | None:
+        """Whom it asks; None for a folder of this machine."""
+        return host_of(self.url or "")
+
 
 class RemoteQuestion(Struct, frozen=True, kw_only=True):
     """Several remotes could be meant and nothing tells which: a person must choose."""

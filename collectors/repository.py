@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from collectors.errors import SetupError
+from collectors.strict_json import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -63,6 +64,11 @@ class Checkout(Struct, frozen=True, kw_only=True):
     git_version: tuple[int, ...]
     head: str | None
     """The refname that HEAD stands for, born or not; None where it is detached."""
+
+    @property
+    def name(self) -> str:
+        r"""The name of the repository's folder; bytes that are no UTF-8, and so no JSON, stand as `\xNN`."""
+        return json_text((self.top or self.common_dir).name)
 
 
 class Config(Struct, frozen=True, kw_only=True):

@@ -142,6 +142,18 @@ def test_a_folder_whose_name_is_no_text_still_gives_json(
     assert decision["repository"] == "re\\xffpo"
 
 
+@pytest.mark.parametrize("command", ["probe", "recheck"])
+def test_the_question_for_the_remote_names_such_a_folder_too(workshop: Workshop, tmp_path: Path, command: str) -> None:
+    repo, odd, state = workshop.init("plain"), tmp_path / os.fsdecode(b"re\xffpo"), tmp_path / "state.json"
+    for name in ("left", "right"):
+        repo.git("remote", "add", name, str(tmp_path / "nowhere"))
+    repo.path.rename(odd)
+    state.write_text('{"baseBranch": "main", "branch": "work"}')
+    more = ("main", odd) if command == "probe" else (odd, "--state", state)
+    done = base_branch(command, *more, "--json")
+    assert (done.code, done.json()["repository"]) == (3, "re\\xffpo")
+
+
 # --- secrets ---
 
 SECRET = "s3cr3t-T0ken"  # noqa: S105 - what must not be seen

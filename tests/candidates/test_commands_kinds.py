@@ -291,6 +291,16 @@ def test_an_alias_that_the_fetch_itself_moves_is_not_fresh(stand: MakeStand, ref
     assert any(f"{alias} is a symref to refs/remotes/origin/main" in line for line in decision["log"])
 
 
+def at_the_first_fetch(lines: Stand, folder: Path, what: str) -> None:
+    """Have the remote do something when it is started a second time: the first time it lists."""
+    wrapper, starts = folder / "upload-pack", folder / "starts"
+    wrapper.write_text(
+        f'#!/bin/sh\necho >> {starts}\n[ $(wc -l < {starts}) = 2 ] && {what}\nexec git-upload-pack "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
+
+
 @pytest.mark.parametrize("refresh", ["needed", "all"])
 def test_what_moves_between_the_listing_and_the_fetch_is_fetched_once_and_is_not_fresh(
     stand: MakeStand, tmp_path: Path, refresh: str
@@ -299,12 +309,7 @@ def test_what_moves_between_the_listing_and_the_fetch_is_fetched_once_and_is_not
     lines.remote.commit("newer", branch="release/8.4.0" if refresh == "needed" else "release/8.3.0")
     later = lines.remote.commit("later", branch="release/8.4.0")
     lines.remote.git("update-ref", "refs/heads/release/8.4.0", f"{later}^")
-    # The first to come lists, each after it fetches.
-    wrapper, mark = tmp_path / "upload-pack", tmp_path / "listed"
-    move = f"git --git-dir={lines.remote.path} update-ref refs/heads/release/8.4.0 {later}"
-    wrapper.write_text(f'#!/bin/sh\n[ -e {mark} ] && {move}\n: > {mark}\nexec git-upload-pack "$@"\n')
-    wrapper.chmod(0o755)
-    lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
+    at_the_first_fetch(lines, tmp_path, f"git -C {lines.remote.path} update-ref refs/heads/release/8.4.0 {later}")
     options = ("--autopilot", "--issue-version", "8.4.0", "--refresh", refresh)
     ran = base_branch("-v", "resolve", lines.clone.path, *options)
     here = lines.clone.oid("refs/remotes/origin/release/8.4.0")
@@ -351,11 +356,7 @@ def test_after_a_fetch_of_several_that_failed_the_chosen_branch_comes_alone(
     lines = stand("release_lines")
     for name in ("main", "develop", "release/8.4.0"):
         lines.remote.commit("newer", branch=name)
-    # The first fetch dies: the listing was the first start.
-    wrapper, count = tmp_path / "upload-pack", tmp_path / "count"
-    wrapper.write_text(f'#!/bin/sh\necho >> {count}; [ $(wc -l < {count}) = 2 ] && exit 1\nexec git-upload-pack "$@"\n')
-    wrapper.chmod(0o755)
-    lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
+    at_the_first_fetch(lines, tmp_path, "exit 1")
     tip = lines.remote.oid("release/8.4.0")
     ran = base_branch(
         "-v", "resolve", lines.clone.path, "--autopilot", "--issue-version", "8.4.0", "--refresh", refresh
@@ -373,10 +374,7 @@ def test_a_fetch_that_takes_all_the_time_there_is_names_the_chosen_branch_first(
     lines = stand("release_lines")
     for name in ("main", "develop", "release/8.4.0"):
         lines.remote.commit("newer", branch=name)
-    wrapper, mark = tmp_path / "upload-pack", tmp_path / "listed"
-    wrapper.write_text(f'#!/bin/sh\n[ -e {mark} ] && sleep 60\n: > {mark}\nexec git-upload-pack "$@"\n')
-    wrapper.chmod(0o755)
-    lines.clone.git("config", "remote.origin.uploadpack", str(wrapper))
+    at_the_first_fetch(lines, tmp_path, "sleep 60")
     options = ("--autopilot", "--issue-version", "8.4.0", "--refresh", "all", "--timeout", "3")
     ran = base_branch("-v", "resolve", lines.clone.path, *options)
     decision = ran.json()
