@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,22 +52,44 @@ class View(Struct, frozen=True, kw_only=True):
         return [flag for flag, value in asked.items() if value]
 
 
+class Shown(Struct, frozen=True, kw_only=True):
+    """What is printed: bytes or lines on standard output, notices on standard error."""
+
+    data: bytes | None = None
+    lines: Sequence[Line] = ()
+    notices: tuple[str, ...] = ()
+
+
+def as_asked(found: Collected | Recorded, view: View) -> Shown:
+    """The record in that view; a page is written. InvalidInput where it cannot be."""
+    if view.html is not None:
+        write_page(found, view.html)
+        return Shown(notices=(f"the page is {view.html}",))
+    if view.markdown or view.mermaid:
+        return Shown(data=text_of(found, view))
+    return Shown(lines=tuple(lines_of(found, view)))
+
+
+def _as_record(found: Collected | Recorded) -> Recorded:
+    return recorded(found) if isinstance(found, Collected) else found
+
+
 def text_of(collected: Collected | Recorded, view: View) -> bytes:
     """What is pasted elsewhere; empty where the view is for a screen."""
-    record = recorded(collected) if isinstance(collected, Collected) else collected
+    record = _as_record(collected)
     parts = [*([markdown(record)] if view.markdown else ()), *([mermaid(record)] if view.mermaid else ())]
     return "\n".join(parts).encode()
 
 
 def write_page(collected: Collected | Recorded, file: Path) -> None:
     """Write the page, whole or not at all. InvalidInput where it cannot be written."""
-    record = recorded(collected) if isinstance(collected, Collected) else collected
+    record = _as_record(collected)
     write_whole(file, page(record).encode(), "--html")
 
 
 def lines_of(collected: Collected | Recorded, view: View) -> Iterator[Line]:
     """What is shown on a screen."""
-    record = recorded(collected) if isinstance(collected, Collected) else collected
+    record = _as_record(collected)
     if view.why is None and view.why_not is None:
         yield from explain(record.collected) if record.collected is not None else saved_lines(record)
     if view.why is not None:

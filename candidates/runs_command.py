@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec.structs import replace as altered
 from candidates import __version__
 from candidates.contract import encode_pretty
 from candidates.explain import Line
-from candidates.explain_command import View, lines_of, text_of, write_page
+from candidates.explain_command import Shown, View, as_asked
 from candidates.kept_runs import KeptRun, KeptRuns, Outcome, clear_runs, read_run, read_runs
 from candidates.replay import recollected
 from candidates.saved import Recorded, decided, recorded, save_bundle
@@ -30,14 +30,6 @@ class RunsRequest(Struct, frozen=True, kw_only=True):
     view: View
     save_bundle: Path | None = None
     clear: bool = False
-
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """What is printed: bytes or lines on standard output, notices on standard error."""
-
-    data: bytes | None = None
-    lines: Sequence[Line] = ()
-    notices: tuple[str, ...] = ()
 
 
 def list_or_explain(asked: RunsRequest, environ: Mapping[str, str]) -> Shown:
@@ -76,13 +68,9 @@ def _one(run: KeptRun, asked: RunsRequest) -> Shown:
             message = f"the run {run.outcome.id} has no evidence to write: it ended before anything was ranked"
             raise InvalidInput(message, where=flag, hint=f"base-branch runs {run.outcome.id}")
         return Shown(lines=[*_head(run.outcome), [], [("", "It ended before anything was ranked.")]])
-    if asked.view.html is not None:
-        write_page(record, asked.view.html)
-        return Shown(notices=(f"the page is {asked.view.html}",))
-    if asked.view.markdown or asked.view.mermaid:
-        return Shown(data=text_of(record, asked.view))
-    head = [*_head(run.outcome), []] if asked.view.why is None and asked.view.why_not is None else []
-    return Shown(lines=[*head, *lines_of(record, asked.view)])
+    found = as_asked(record, asked.view)
+    whole = found.lines and asked.view.why is None and asked.view.why_not is None
+    return altered(found, lines=[*_head(run.outcome), [], *found.lines]) if whole else found
 
 
 def _recorded(run: KeptRun) -> Recorded | None:

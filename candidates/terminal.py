@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from candidates.contract import encode_pretty
 from candidates.explain import Line
 from candidates.output import written_out
 from ranking.facts import Record
 from ranking.names import shown
+
+if TYPE_CHECKING:
+    from candidates.explain_command import Shown
 
 T = TypeVar("T")
 
@@ -42,6 +45,16 @@ def show(lines: Iterable[Line]) -> None:
     with written_out():
         for line in lines:
             console.print(Text.assemble(*((text, style) for style, text in line)))
+
+
+def put(view: Shown) -> None:
+    """What a view gives: its bytes, its lines, its notices."""
+    if view.data is not None:
+        print_bytes(view.data)
+    if view.lines:
+        show(view.lines)
+    for line in view.notices:
+        notice(line)
 
 
 def has_terminal() -> bool:

@@ -7,15 +7,9 @@ from pathlib import Path
 
 from candidates.explain_command import View
 from candidates.runs_command import RunsRequest, list_or_explain
-from candidates.terminal import notice, print_bytes, show
+from candidates.terminal import put
 
 
 def runs(run_id: str | None, view: View, save_bundle: Path | None, *, clear: bool) -> None:
     """Show what is asked of the ring."""
-    shown = list_or_explain(RunsRequest(run_id=run_id, view=view, save_bundle=save_bundle, clear=clear), os.environ)
-    if shown.data is not None:
-        print_bytes(shown.data)
-    if shown.lines:
-        show(shown.lines)
-    for line in shown.notices:
-        notice(line)
+    put(list_or_explain(RunsRequest(run_id=run_id, view=view, save_bundle=save_bundle, clear=clear), os.environ))
