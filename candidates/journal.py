@@ -95,7 +95,7 @@ def _kept(taken: Journal, run: Run, decision: Decision | None, said: str | None)
         id="",
         at=taken.begun.replace(microsecond=0),
         command=taken.command,
-        repository=decision.repository if decision is not None else named or folder.name,
+        repository=decision.repository if decision is not None else named or json_text(folder.name),
         folder=redact(json_text(str(folder))),
         issue=_issue(facts),
         branch=decision.base_branch if decision is not None else None,

@@ -152,6 +152,7 @@ def test_the_question_for_the_remote_names_such_a_folder_too(workshop: Workshop,
     more = ("main", odd) if command == "probe" else (odd, "--state", state)
     done = base_branch(command, *more, "--json")
     assert (done.code, done.json()["repository"]) == (3, "re\\xffpo")
+    assert "not kept" not in base_branch("resolve", odd).err
 
 
 # --- secrets ---
