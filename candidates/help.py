@@ -85,7 +85,7 @@ EXIT_CODES: Final = """\
 \b
 Exit codes:
   0    answered
-  1    unforeseen
+  1    unforeseen, or standard output cannot be written
   2    usage, or wrong input
   3    a person must choose
   4    the remote did not answer, or no ref of this clone holds the branch
