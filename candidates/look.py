@@ -192,7 +192,13 @@ def _with_lineage(
 
 
 def _tag(tag: Tag, lineage: Lineage, dates: Mapping[str, datetime]) -> Tag:
-    return altered(tag, branches=lineage.tags.get(tag.name), created_at=dates.get(tag.name))
+    merged = lineage.merged.get(tag.name)
+    return altered(
+        tag,
+        branches=lineage.tags.get(tag.name),
+        merged_into=merged.branches if merged else None,
+        created_at=dates.get(tag.name),
+    )
 
 
 def _read_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterable[str | None]) -> dict[str, Branch]:

@@ -54,6 +54,8 @@ _PINNED = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ADVICE": "0",
+    # Without it git writes each line of a long list by itself as soon as the output is a pipe.
+    "GIT_FLUSH": "0",
 }
 
 _WHERE = "base-branch explain PATH, with the folder of a repository"

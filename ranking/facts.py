@@ -65,6 +65,13 @@ class Failure(Record, frozen=True, kw_only=True):
     host: str | None = None
 
 
+class LinePattern(Record, frozen=True, kw_only=True):
+    """A pattern of branch names that an automation file at the default branch's tip names."""
+
+    pattern: str
+    file: str
+
+
 class Repository(Record, frozen=True, kw_only=True):
     """Which repository, which of its remotes and why that one, and what is known of its default branch."""
 
@@ -75,6 +82,14 @@ class Repository(Record, frozen=True, kw_only=True):
     remote_type: Literal["github", "bitbucket", "gitlab", "generic-git"] | None = None
     default_branch: str | None = None
     default_branch_state: Literal["remote", "host-api", "cached", "none", "failed", "not-asked"] = "not-asked"
+    line_patterns: tuple[LinePattern, ...] = ()
+
+
+class Declaration(Record, frozen=True, kw_only=True):
+    """A version that a version file says at the tip of a branch."""
+
+    file: str
+    version: str
 
 
 # By position too, unlike the other records: 100,000 are made at once.
@@ -91,15 +106,22 @@ class Branch(Record, frozen=True, gc=False):
     committed_at: Instant | None = None
     date_state: Literal["read", "object-missing", "failed", "not-asked"] = "not-asked"
     protected: bool | None = None
+    declares: tuple[Declaration, ...] = ()
+    declares_state: Literal["read", "none", "object-missing", "failed", "not-asked"] = "not-asked"
 
 
 class Tag(Record, frozen=True, kw_only=True):
-    """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked."""
+    """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked.
+
+    `merged_into`: the branches whose own line took its commit in first, by a merge; None: nobody looked or nothing
+    took it in.
+    """
 
     name: str
     commit: OidText | None = None
     created_at: Instant | None = None
     branches: tuple[str, ...] | None = None
+    merged_into: tuple[str, ...] | None = None
 
 
 class RefListing(Record, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from candidates.languages import parse_language
 from candidates.near import near_names
 from candidates.rank_command import rank_stream
 from candidates.replay import recollected
-from collectors.commit_graph import parse_batch, parse_parents, parse_timestamps, parse_walk, signed_at
+from collectors.commit_graph import parse_batch, parse_graph, parse_timestamps, signed_at
 from collectors.config_files import parse_file
 from collectors.config_keys import KEYS, from_text
 from collectors.errors import InvalidInput, SetupError
@@ -37,7 +37,7 @@ from collectors.repository import parse_boolean, parse_git_version
 from collectors.store_file import Document, NotRegularError, parse_document, read_settled
 from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag
-from ranking.names import shown
+from ranking.names import Oid, shown
 from ranking.rank import rank
 from ranking.recent import is_expired
 from ranking.versions import Version, read_branch, read_label, read_tag
@@ -209,7 +209,9 @@ def test_bytes_that_are_no_text_in_a_setting(key: str) -> None:
 # --- what git, a server or a person may write without end ---
 
 
-@pytest.mark.parametrize("parse", [parse_batch, parse_parents, parse_timestamps, parse_walk])
+@pytest.mark.parametrize(
+    "parse", [parse_batch, parse_timestamps, lambda data: iter([parse_graph(data, [Oid("b"), Oid("y")])])]
+)
 @pytest.mark.parametrize("data", [b"\x80\n", b"a b 99999999999999999999999\n", b"x y z\n", b"a\n\n"])
 def test_objects_in_an_unknown_form_are_said(parse: Callable[[bytes], Iterator[object]], data: bytes) -> None:
     try:

@@ -19,9 +19,8 @@ from candidates.gate import gate
 from candidates.languages import ENGLISH, parse_language
 from collectors.commit_graph import (
     parse_batch,
-    parse_parents,
+    parse_graph,
     parse_timestamps,
-    parse_walk,
     signed_at,
     to_datetime,
 )
@@ -33,7 +32,7 @@ from collectors.ref_lines import PEELED, parse_ref_lines
 from collectors.refs import parse_advertised, parse_default_branch
 from collectors.repository import parse_boolean, parse_config, parse_git_version
 from collectors.store_file import Document, parse_document
-from ranking.names import HEADS
+from ranking.names import HEADS, Oid
 from tests.fuzz.hostile import GOOD_BUNDLE, answered, as_bytes, bytes_like, damaged, fuzzed, texts, values
 from tests.ranking.facts_builder import OID
 
@@ -178,8 +177,9 @@ def test_what_git_says_of_objects(data: bytes) -> None:
     seconds = signed_at(data)
     if seconds is not None:
         to_datetime(seconds)
-    for parser in (parse_batch, parse_timestamps, parse_walk, parse_parents):
+    for parser in (parse_batch, parse_timestamps):
         answered(partial(list, parser(data)))
+    answered(partial(parse_graph, data, [Oid(OID)]))
 
 
 @fuzzed
