@@ -62,7 +62,7 @@ def _as_git_writes_it() -> Iterator[None]:
     """SetupError where an output is not what this git's documents say."""
     try:
         yield
-    except (ValueError, OverflowError) as fault:
+    except (ValueError, IndexError, OverflowError) as fault:
         raise SetupError("git described objects in an unknown form", code="unexpected-git-output") from fault
 
 
@@ -118,13 +118,14 @@ def parse_graph(stdout: bytes, tips: Iterable[Oid]) -> Graph:
     on_a_line: set[Oid | None] = set(tips)
     with _as_git_writes_it():
         rows = cast("Iterator[list[Oid]]", map(str.split, stdout.decode("ascii").splitlines()))
-        for when, oid, *parents in rows:
-            parent = parents[0] if parents else None
+        for row in rows:
+            oid = row[1]
+            parent = row[2] if len(row) > 2 else None  # noqa: PLR2004
             first[oid] = parent
-            if len(parents) > 1:
-                others[oid] = parents[1:]
+            if len(row) > 3:  # noqa: PLR2004
+                others[oid] = row[3:]
             if oid in on_a_line:
-                seconds[oid] = int(when)
+                seconds[oid] = int(row[0])
                 on_a_line.add(parent)
     return Graph(first=first, others=others, seconds=seconds)
 
@@ -208,10 +209,9 @@ def first_taken_in(graph: Graph, masks: Mapping[Oid, int], wanted: Sequence[Oid]
     by their dates, until each wanted commit has its own. Left out: a commit that no line took in.
     """
     by_moment: defaultdict[int, list[tuple[Oid, int]]] = defaultdict(list)
-    for oid in graph.others.keys() & graph.seconds.keys():
+    for oid in graph.others:
         first = graph.first[oid]
-        new = masks.get(oid, 0) & ~masks.get(first, 0) if first is not None else 0
-        if new:
+        if first is not None and oid in graph.seconds and (new := masks.get(oid, 0) & ~masks.get(first, 0)):
             by_moment[graph.seconds[oid]].append((oid, new))
     found: dict[Oid, TakenIn] = {}
     done = 0

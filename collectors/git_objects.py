@@ -170,16 +170,16 @@ def read_lineage(
         if _is_shallow(git, git_dir, timeout=timeout) if shallow is None else shallow:
             detail = "the clone is shallow: what git says of ancestry is not so"
             return Lineage(state="shallow", tags=nowhere, lines=unread, detail=detail)
-        here = _commits_here(git, git_dir, [*branch_tips.values(), *tag_commits.values()], timeout=timeout)
-        names = sorted(branch_tips, key=_as_bytes)
-        tips = {name: branch_tips[name] for name in names if branch_tips[name] in here}
-        tags = {name: oid for name, oid in tag_commits.items() if oid in here}
-        missing = tuple(name for name in names if name not in tips)
-        decided = default in tips
-        graph = _walk(git, git_dir, tips.values() if decided or not missing else (), timeout=timeout)
+        graph = _walk(git, git_dir, branch_tips.values(), timeout=timeout)
+        loose = [oid for oid in tag_commits.values() if oid not in graph.first]
+        here = _commits_here(git, git_dir, loose, timeout=timeout)
     except _Unanswered as fault:
         return Lineage(state="failed", tags=nowhere, lines=unread, detail=str(fault))
-    if default is not None and decided:
+    names = sorted(branch_tips, key=_as_bytes)
+    tips = {name: branch_tips[name] for name in names if branch_tips[name] in graph.first}
+    tags = {name: oid for name, oid in tag_commits.items() if oid in graph.first or oid in here}
+    missing = tuple(name for name in names if name not in tips)
+    if default is not None and default in tips:
         found = _read_decided(graph, tips, tags, default)
     elif missing:
         found = _Sits(tags={}, merged={}, lines={})
@@ -225,7 +225,7 @@ def _read_decided(graph: Graph, tips: Mapping[BranchName, Oid], tags: Mapping[st
     order, oids = tuple(tips), tuple(tips.values())
     trunk = graph.chain(tips[default])
     wanted = set(tags.values())
-    loose = sorted(wanted - graph.seconds.keys())
+    loose = sorted(oid for oid in wanted if oid not in graph.seconds)
     masks = reach(graph, loose)
     taken = first_taken_in(graph, masks, loose) if masks else {}
     merges = {oid for each in taken.values() for oid in each.merges}
@@ -271,16 +271,16 @@ def _read_undecided(graph: Graph, tips: Mapping[BranchName, Oid], tags: Mapping[
     wanted = set(tags.values())
     masks = own_lines(graph, frozenset(), tuple(tips.values()), wanted).masks
     sits: dict[Oid, BranchesOfTag] = {oid: names_of(mask, order) for oid, mask in masks.items() if is_single(mask)}
-    sits |= dict.fromkeys(wanted - graph.first.keys(), ())
+    sits |= {oid: () for oid in wanted if oid not in graph.first}
     return _Sits(tags={name: sits[oid] for name, oid in tags.items() if oid in sits}, merged={}, lines={})
 
 
 def _walk(git: Git, git_dir: Path, tips: Iterable[Oid], *, timeout: float) -> Graph:
-    """The whole history of these tips."""
-    tips = tuple(dict.fromkeys(tips))
+    """The whole history of those tips that are here."""
+    tips = sorted({oid for oid in tips if _OID.match(oid)})
     if not tips:
         return parse_graph(b"", ())
-    options = ("rev-list", "--topo-order", "--parents", "--timestamp", "--stdin")
+    options = ("rev-list", "--topo-order", "--parents", "--timestamp", "--ignore-missing", "--stdin")
     return parse_graph(_run(git, git_dir, *options, lines=tips, timeout=timeout).stdout, tips)
 
 
