@@ -17,8 +17,8 @@ from msgspec.structs import replace as altered
 from candidates.cache_notes import cache_notes
 from candidates.contract import Source
 from candidates.issue_sources import IssueAnswer, PostQuestion, ReadIssue
-from candidates.look import Asked, Looked, branch_in, look, unasked
-from candidates.resolver import Resolution, resolve
+from candidates.look import Asked, Looked, branch_in, look
+from candidates.resolver import Resolution
 from collectors.backtest_store import read_backtest
 from collectors.config_keys import Refresh
 from collectors.errors import EvidenceError
@@ -26,11 +26,9 @@ from collectors.local_refs import LocalRefs, list_local_refs, without_aliases
 from collectors.preferences import Remembered, preferences_path, read_recent
 from collectors.process import Deadline, Git
 from collectors.refs import (
-    DefaultAnswer,
     RemoteAnswer,
     RemoteChoice,
     RemoteQuestion,
-    ask_default_branch,
     ask_remote,
     choose_remote,
     fetch_all_branches,
@@ -42,7 +40,7 @@ from collectors.repository import Checkout, Config, open_repository, read_config
 from collectors.signals import awaited
 from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
 from ranking.names import fault_of, shown
-from ranking.rank import View, rank, read_asked
+from ranking.rank import View
 from ranking.unlooked import unlooked_lines
 from ranking.words import DEVELOPMENT
 
@@ -77,7 +75,7 @@ class Request(Struct, frozen=True, kw_only=True):
     `remote_reason`: why that one, where it was not asked for. `issue`: one that is at hand already; `prepare_issue`:
     how to read one that is not. `base`: the branch that the caller has chosen already. `refresh`: `none` asks the
     remote nothing, `probe` asks and fetches nothing, `needed` fetches what the choice depends on, `all` every
-    branch. `attended`: a person is there, so that the default branch could matter whatever the issue says.
+    branch.
     """
 
     git: Git
@@ -92,7 +90,6 @@ class Request(Struct, frozen=True, kw_only=True):
     project_key: str | None = None
     base: str | None = None
     refresh: Refresh = "needed"
-    attended: bool = False
     settings: Settings = field(default_factory=Settings)
     ttl_is_set: bool = False
     """Whether somebody set the time to live for this run: then the memory's own does not count."""
@@ -149,9 +146,6 @@ def collect(request: Request) -> Collected:
     asked, local = _ask(request, deadline)
     log: list[str] = []
     seen = look(request.git, asked, local, log)
-    if _default_may_matter(asked, seen):
-        asked = altered(asked, default=_ask_default(request, asked, deadline))
-        seen = look(request.git, asked, local, log)
     looked = False
     fetched: list[_Fetched] = []
     for _ in range(_MOST_FETCHES):
@@ -198,22 +192,16 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
     # The expired ones too: the resolver passes them over, and says so.
     remembered, kept = read_recent(store, key), read_backtest(store, key)
     read_issue = _how_to_read(request, remembered, name if choice else None, host)
-    # The default branch costs the server all its refs (FACTS: 2.4): left out where the issue or the memory may
-    # settle the answer without it, and asked after all where they do not.
-    at_once = request.attended or (request.issue is None and request.prepare_issue is None and not remembered.choices)
     began = time.monotonic()
-    with ThreadPoolExecutor(max_workers=3) as pool:
+    with ThreadPoolExecutor(max_workers=2) as pool:
         try:
-            heads: Future[RemoteAnswer | Failure] | None = None
-            head: Future[DefaultAnswer | Failure] | None = None
+            remote: Future[RemoteAnswer | Failure] | None = None
             if choice is not None and request.refresh != "none":
-                heads = pool.submit(ask_remote, git, choice.name, deadline, host=host)
-                if at_once:
-                    head = pool.submit(ask_default_branch, git, choice.name, deadline, host=host)
+                remote = pool.submit(ask_remote, git, choice.name, deadline, host=host, with_default=True)
             issue = pool.submit(read_issue, deadline)
             local = list_local_refs(git, choice.name if choice else None, here.config)
-            answer, default = awaited(heads) if heads else None, awaited(head) if head else None
-            took = round((time.monotonic() - began) * 1000) if heads else 0
+            answer = awaited(remote) if remote else None
+            took = round((time.monotonic() - began) * 1000) if remote else 0
             told = awaited(issue)
         except BaseException:
             deadline.cancel()
@@ -228,7 +216,6 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
         config=here.config,
         choice=choice,
         answer=answer,
-        default=default,
         issue=told,
         remembered=remembered,
         backtest=kept.figure if kept else None,
@@ -247,34 +234,13 @@ def _how_to_read(request: Request, remembered: Remembered, repository: str | Non
     return lambda _: ready
 
 
-def _ask_default(request: Request, asked: Asked, deadline: Deadline) -> DefaultAnswer | Failure | None:
-    if asked.choice is None:
-        return None
-    return ask_default_branch(request.git, asked.choice.name, deadline, host=asked.choice.host)
-
-
-def _default_may_matter(asked: Asked, seen: Looked) -> bool:
-    """Whether the answer hangs on the default branch that the remote was not asked for yet.
-
-    It does not where a derived or remembered branch stands whether the cached default is right or unknown.
-    """
-    if asked.default is not None or not isinstance(asked.answer, RemoteAnswer):
-        return False
-    if seen.resolution.source not in ("derived", "remembered"):
-        return True
-    unknown = altered(seen.facts.repository, default_branch=None, default_branch_state="not-asked")
-    facts = altered(seen.facts, repository=unknown)
-    view = read_asked(facts, seen.view)
-    without = resolve(facts, rank(facts, view), view=unasked(facts, view))
-    return (without.branch, without.source) != (seen.resolution.branch, seen.resolution.source)
-
-
 def _cache_notes(asked: Asked, local: LocalRefs) -> list[str]:
     """What is to be said of this clone's idea of the remote."""
     if asked.choice is None:
         return []
-    told = asked.default.branch if isinstance(asked.default, DefaultAnswer) else None
-    return cache_notes(local, asked.choice.name, answered=isinstance(asked.answer, RemoteAnswer), default=told)
+    answer = asked.answer if isinstance(asked.answer, RemoteAnswer) else None
+    told = answer.default if answer else None
+    return cache_notes(local, asked.choice.name, answered=answer is not None, default=told)
 
 
 def _read_local(request: Request, asked: Asked) -> LocalRefs:
@@ -412,16 +378,6 @@ def _remote_source(asked: Asked) -> Source:
             kind=failed.kind,
             host=failed.host,
             detail=failed.detail,
-            ms=asked.milliseconds,
-        )
-    if isinstance(asked.default, Failure):
-        detail = f"the default branch was not told: {asked.default.detail}"
-        return Source(
-            name="remote",
-            state="partial",
-            kind=asked.default.kind,
-            host=host,
-            detail=detail,
             ms=asked.milliseconds,
         )
     return Source(name="remote", state="answered", host=host, ms=asked.milliseconds)

@@ -19,7 +19,7 @@ from collectors.git_objects import Lineage, read_creator_dates, read_dates, read
 from collectors.local_refs import LocalRefs
 from collectors.preferences import Remembered
 from collectors.process import Git
-from collectors.refs import DefaultAnswer, RemoteAnswer, RemoteChoice, build_listing
+from collectors.refs import RemoteAnswer, RemoteChoice, build_listing
 from collectors.remote_url import remote_type
 from collectors.repository import Checkout, Config
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
@@ -31,7 +31,7 @@ from ranking.words import DEVELOPMENT
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """What was learnt once, before the passes. `default` None: the remote was not asked for its default branch.
+    """What was learnt once, before the passes.
 
     `name`: the repository's; `settings`: those of this run.
     """
@@ -43,7 +43,6 @@ class Asked(Struct, frozen=True, kw_only=True):
     config: Config
     choice: RemoteChoice | None
     answer: RemoteAnswer | Failure | None
-    default: DefaultAnswer | Failure | None
     issue: IssueAnswer
     remembered: Remembered
     backtest: Backtest | None
@@ -126,16 +125,16 @@ def _repository(asked: Asked, local: LocalRefs) -> Repository:
         url=url,
         remote_type=remote_type(url) if url else None,
     )
-    match asked.default:
-        case DefaultAnswer(branch=None):
+    match asked.answer:
+        case RemoteAnswer(default=None):
             return _by_host(asked, repository) or altered(repository, default_branch_state="none")
-        case DefaultAnswer(branch=str(name)):
+        case RemoteAnswer(default=str(name)):
             return altered(repository, default_branch=name, default_branch_state="remote")
         case _ if (told := _by_host(asked, repository)) is not None:
             return told
         case _ if local.cached_default is not None and asked.choice is not None:
             return altered(repository, default_branch=local.cached_default, default_branch_state="cached")
-        case _ if isinstance(asked.answer, Failure) or isinstance(asked.default, Failure):
+        case Failure():
             return altered(repository, default_branch_state="failed")
         case _:
             return repository

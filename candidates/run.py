@@ -61,7 +61,6 @@ def prepare(
     now: datetime,
     *,
     base: str | None = None,
-    attended: bool | None = None,
 ) -> Run:
     """Read the configuration for one repository. SetupError, InvalidInput as they come."""
     checkout = open_repository(git)
@@ -89,7 +88,6 @@ def prepare(
         project_key=configuration.project_key,
         base=base,
         refresh=configuration.refresh,
-        attended=not policy.unattended if attended is None else attended,
         settings=configuration.settings,
         ttl_is_set=configuration.is_set("branchTtlDays"),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace as altered
 
 from collectors.errors import InvalidInput, SetupError
 from collectors.ref_lines import parse_ref_lines, text_of
@@ -123,37 +124,29 @@ _REMOTE_RULES: Final[tuple[_RemoteRule, ...]] = (
 
 
 class RemoteAnswer(Struct, frozen=True, kw_only=True):
-    """All branches and tags that the remote advertised (none: it is empty), tags peeled, by short name."""
+    """All branches and tags that the remote advertised (none: it is empty), tags peeled, by short name.
+
+    `default`: the branch that its HEAD names; None if HEAD is detached or unborn, or was not asked for.
+    """
 
     branches: Mapping[str, str]
     tags: Mapping[str, str]
+    default: str | None = None
     milliseconds: int = 0
 
 
-class DefaultAnswer(Struct, frozen=True, kw_only=True):
-    """The branch that the remote's HEAD names; None where HEAD is detached, unborn or not told."""
+def ask_remote(
+    git: Git, remote: str, deadline: Deadline, *, host: str | None = None, with_default: bool = False
+) -> RemoteAnswer | Failure:
+    """Ask the remote (a name or a URL) for heads and tags in one question; `host` names it in a failure.
 
-    branch: str | None
-    milliseconds: int = 0
-
-
-def ask_remote(git: Git, remote: str, deadline: Deadline, *, host: str | None = None) -> RemoteAnswer | Failure:
-    """Ask the remote (a name or a URL) for heads and tags in one question; `host` names it in a failure."""
-    heard = _ask(git, ("--heads", "--tags", "--", remote), deadline, host or host_of(remote))
+    `with_default`: for its HEAD too. git then has the server send every ref, of pull requests too.
+    """
+    wanted = ("--symref",) if with_default else ("--heads", "--tags")
+    heard = _ask(git, (*wanted, "--", remote), deadline, host or host_of(remote))
     if isinstance(heard, Failure):
         return heard
-    answer = parse_advertised(text_of(heard))
-    return RemoteAnswer(branches=answer.branches, tags=answer.tags, milliseconds=heard.milliseconds)
-
-
-def ask_default_branch(
-    git: Git, remote: str, deadline: Deadline, *, host: str | None = None
-) -> DefaultAnswer | Failure:
-    """Ask the remote which branch its HEAD names. The server sends every ref for it: ask where it counts."""
-    heard = _ask(git, ("--symref", "--", remote, "HEAD"), deadline, host or host_of(remote))
-    if isinstance(heard, Failure):
-        return heard
-    return DefaultAnswer(branch=parse_default_branch(text_of(heard)), milliseconds=heard.milliseconds)
+    return altered(parse_advertised(text_of(heard)), milliseconds=heard.milliseconds)
 
 
 def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
@@ -177,21 +170,34 @@ def _failure(ran: Ran, host: str | None) -> Failure:
 _PACKET: Final = "packet:"
 
 
+# What begins the line of a symref; no refname holds a blank.
+_SYMREF: Final = "ref: "
+
+
 def parse_advertised(text: str) -> RemoteAnswer:
-    """Lines of object id, tab and refname, `^{}` after a tag's name where the id is the peeled one; no HEAD."""
-    listed = parse_ref_lines(text, "\t")
+    """Read lines of object id, tab and refname, `^{}` after a tag's name if the id is the peeled one.
+
+    HEAD and the lines `ref: REFNAME<TAB>SYMREF` come with `--symref`.
+    """
+    plain, symrefs = _without_symrefs(text)
+    before, head, after = plain.partition("\tHEAD\n")
+    listed = parse_ref_lines(before[: before.rfind("\n") + 1] + after if head else plain, "\t")
     branches = listed.under(HEADS)
     branches.pop("HEAD", None)
-    return RemoteAnswer(branches=branches, tags=listed.peeled_tags())
+    target = symrefs.get("HEAD", "")
+    default = target.removeprefix(HEADS) if target.startswith(HEADS) else None
+    return RemoteAnswer(branches=branches, tags=listed.peeled_tags(), default=default)
 
 
-def parse_default_branch(text: str) -> str | None:
-    """The branch of the line `ref: refs/heads/NAME<TAB>HEAD`; refs that end in `/HEAD` are answered too."""
-    for line in text.split("\n"):
-        target, _, name = line.partition("\t")
-        if name == "HEAD" and target.startswith("ref: " + HEADS):
-            return target.removeprefix("ref: " + HEADS)
-    return None
+def _without_symrefs(text: str) -> tuple[str, dict[str, str]]:
+    """The other lines, and each symref with what it leads to."""
+    plain, symrefs, here = [], {}, 0
+    while (at := text.find(_SYMREF, here)) >= 0:
+        plain.append(text[here:at])
+        here = text.find("\n", at) + 1 or len(text)
+        target, _, name = text[at + len(_SYMREF) : here].rstrip("\n").partition("\t")
+        symrefs[name] = target
+    return "".join((*plain, text[here:])), symrefs
 
 
 # --- bringing branches here ---

@@ -29,7 +29,7 @@ from collectors.errors import InvalidInput
 from collectors.issue_file import read_issue
 from collectors.preferences import damage_of, parse_recent, stored_in
 from collectors.ref_lines import PEELED, parse_ref_lines
-from collectors.refs import parse_advertised, parse_default_branch
+from collectors.refs import parse_advertised
 from collectors.repository import parse_boolean, parse_config, parse_git_version
 from collectors.store_file import Document, parse_document
 from ranking.names import HEADS, Oid
@@ -153,10 +153,9 @@ def test_what_git_lists(data: bytes) -> None:
     if not isinstance(found, Exception):
         assert "HEAD" not in found.branches
         assert all(name.encode() for name in (*found.branches, *found.tags))
+        assert found.default is None or "\n" not in found.default
     heads = answered(lambda: parse_ref_lines(text, " ").under(HEADS))
     assert isinstance(heads, Exception) or not any(name.endswith(PEELED) for name in heads)
-    default = parse_default_branch(text)
-    assert default is None or "\n" not in default
 
 
 @fuzzed
