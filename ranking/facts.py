@@ -193,13 +193,18 @@ class RecentChoice(Record, frozen=True, kw_only=True):
 
 
 class Backtest(Record, frozen=True, kw_only=True):
-    """How the ranker did on this repository's own history: counts of questions, and the day."""
+    """How the ranker did on this repository's own history: counts of questions, and the day.
+
+    `derived_right`, `derived_wrong`: of the answers that were derived; None in a figure of an older version.
+    """
 
     asked: Annotated[int, Meta(ge=0)]
     right: Annotated[int, Meta(ge=0)]
     wrong: Annotated[int, Meta(ge=0)]
     held: Annotated[int, Meta(ge=0)]
     at: Instant
+    derived_right: Annotated[int, Meta(ge=0)] | None = None
+    derived_wrong: Annotated[int, Meta(ge=0)] | None = None
 
 
 class Settings(Record, frozen=True, kw_only=True):

@@ -251,10 +251,15 @@ def _under_floor(facts: Facts) -> list[str]:
         return []
     if kept is None or not kept.asked:
         return [f"deriveFloor {floor:g}: no backtest is kept, so nothing is derived; run base-branch backtest"]
-    share = kept.right / kept.asked
-    if share >= floor:
+    right, of, what = kept.right, kept.asked, "the backtest was right in"
+    if kept.derived_right is not None and kept.derived_wrong is not None:
+        right, of = kept.derived_right, kept.derived_right + kept.derived_wrong
+        what = "the backtest's derived answers were right in"
+    if not of:
+        return [f"deriveFloor {floor:g}: the backtest derived no answer, so nothing is derived"]
+    if right / of >= floor:
         return []
-    return [f"deriveFloor {floor:g}: the backtest was right in {share:.1%} only, so nothing is derived"]
+    return [f"deriveFloor {floor:g}: {what} {right / of:.1%} only, so nothing is derived"]
 
 
 def _provenance_notes(facts: Facts) -> list[str]:

@@ -1144,6 +1144,10 @@ KEPT = Backtest(asked=10, right=8, wrong=1, held=1, at=NOW)
         (0.81, KEPT, "default 1.0"),
         (0.0, None, "default 1.0"),
         (0.5, Backtest(asked=0, right=0, wrong=0, held=0, at=NOW), "default 1.0"),
+        # The floor counts derived answers alone.
+        (0.5, replace(KEPT, derived_right=0, derived_wrong=0), "default 1.0"),
+        (0.8, replace(KEPT, derived_right=3, derived_wrong=1), "default 1.0"),
+        (0.9, replace(KEPT, derived_right=9, derived_wrong=1), "issue-version 1.0"),
     ],
 )
 def test_derive_floor(floor: float | None, kept: Backtest | None, expected: str) -> None:
