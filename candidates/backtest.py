@@ -41,7 +41,7 @@ Reason = Literal["prerelease", "undated", "unread", "gone", "newer-line", "on-de
 
 REASONS: Mapping[Reason, str] = MappingProxyType(
     {
-        "prerelease": "pre-releases",
+        "prerelease": "are pre-releases",
         "undated": "have no date that can be read",
         "unread": "have no objects here to look at",
         "gone": "were made on a branch that is gone, and no branch took them in",

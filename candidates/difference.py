@@ -239,7 +239,9 @@ def _short(oid: str | None) -> str | None:
 def _carriers(tag: Tag) -> str:
     if tag.branches is None:
         return "not known on which branches"
-    return f"on {', '.join(sorted(tag.branches))}" if tag.branches else "on no branch"
+    if tag.branches:
+        return f"on {', '.join(sorted(tag.branches))}"
+    return f"merged into {', '.join(sorted(tag.merged_into))}" if tag.merged_into else "on no branch"
 
 
 def _issue(old: Issue | None, new: Issue | None) -> Iterator[FactChange]:

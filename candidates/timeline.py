@@ -57,7 +57,7 @@ class Lane(Struct, frozen=True, kw_only=True):
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
-    """Lanes, newest version first; `lost`: releases on no listed branch; `dated`: whether places are moments.
+    """Lanes, newest version first; `lost`: releases on no branch's own line; `dated`: whether places are moments.
 
     `lost_wanted`: versions of the issue whose line is among the lost.
     """

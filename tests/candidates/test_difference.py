@@ -88,6 +88,10 @@ def test_tags() -> None:
         "tag-carriers v1.2: not known on which branches -> on no branch",
         "tag-made v1.3: None -> on 1.x",
     ]
+    taken = altered(new.refs.tags[1], merged_into=("1.x", "main"))
+    assert changes(new, altered(new, refs=altered(new.refs, tags=(new.refs.tags[0], taken, *new.refs.tags[2:])))) == [
+        "tag-carriers v1.2: on no branch -> merged into 1.x, main"
+    ]
     first = altered(old, refs=altered(old.refs, tags=(altered(old.refs.tags[0], commit="a" * 40),)))
     second = altered(old, refs=altered(old.refs, tags=(altered(old.refs.tags[0], commit="b" * 40),)))
     assert changes(first, second) == ["tag-moved v1.0: aaaaaaaaaaaa -> bbbbbbbbbbbb"]
