@@ -91,7 +91,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def read_questions(history: History) -> Questions:
-    """Make a question of every release tag for which it can be said where it was made."""
+    """Make a question of every release tag whose branch is known, the oldest first."""
     found: list[Question] = []
     unjudged: Counter[Reason] = Counter()
     newest: dict[str, Version] = {}
@@ -103,11 +103,12 @@ def read_questions(history: History) -> Questions:
         if reading.version.prerelease:
             unjudged["prerelease"] += 1
             continue
-        for branch in tag.branches or tag.merged_into or ():
-            newest[branch] = max(newest.get(branch, reading.version), reading.version, key=attrgetter("key"))
         if tag.created_at is None:
             unjudged["undated"] += 1
-        elif isinstance(accepted, str):
+            continue
+        for branch in tag.branches or tag.merged_into or ():
+            newest[branch] = max(newest.get(branch, reading.version), reading.version, key=attrgetter("key"))
+        if isinstance(accepted, str):
             unjudged[accepted] += 1
         else:
             found.append(Question(tag=tag.name, at=tag.created_at, accepted=accepted))
@@ -115,11 +116,11 @@ def read_questions(history: History) -> Questions:
 
 
 def _accepted(tag: Tag, version: Version, newest: Mapping[str, Version]) -> tuple[str, ...] | Reason:
-    """The branches that a release was made on or for, or why they cannot be named.
+    """Name the branches that a release was made on or for, or the reason why that is not known.
 
     `newest`: the newest version that each branch had before. A release that a branch took in was made for that branch
-    if its name covers the version or, without a version in the name, if the branch had no newer release before:
-    otherwise an old line was merged up, and its own branch is gone.
+    if its name covers the version or, without a version in the name, if the branch had no newer release before.
+    Otherwise an old line was merged up, and its own branch is gone.
     """
     if tag.branches is None:
         return "unread"

@@ -176,9 +176,9 @@ def own_lines(graph: Graph, trunk: frozenset[Oid], tips: Sequence[Oid], wanted: 
 
 
 def reach(graph: Graph, wanted: Sequence[Oid]) -> dict[Oid, int]:
-    """For each commit, the wanted commits that it contains (bit i: wanted[i]); left out: a commit that contains none.
+    """Find for each commit which of the wanted commits it contains (bit i: wanted[i]).
 
-    A commit that adds nothing to what its first parent contains shares its number.
+    Left out is a commit that contains none. A commit that adds nothing to its first parent shares its number.
     """
     own = _bits_of(wanted)
     masks: dict[Oid, int] = {}
@@ -196,17 +196,17 @@ def reach(graph: Graph, wanted: Sequence[Oid]) -> dict[Oid, int]:
 
 
 class TakenIn(Struct, frozen=True, kw_only=True):
-    """The merges on first-parent lines that took a commit in first, and when; several at the same moment."""
+    """The merges on first-parent lines that took a commit in first, several if at the same moment, and when."""
 
     seconds: int
     merges: tuple[Oid, ...]
 
 
 def first_taken_in(graph: Graph, masks: Mapping[Oid, int], wanted: Sequence[Oid]) -> dict[Oid, TakenIn]:
-    """For each wanted commit the merges that took it in first; `masks`: what `reach` found of the same commits.
+    """Find for each wanted commit the merges that took it in first, given what `reach` found of the same commits.
 
-    A merge on a first-parent line takes in what it contains and its first parent does not. The merges are gone through
-    by their dates, until each wanted commit has its own. Left out: a commit that no line took in.
+    A merge on a first-parent line takes in what it contains and its first parent does not. The merges are read in the
+    order of their committer dates. Left out is a commit that no line took in.
     """
     by_moment: defaultdict[int, list[tuple[Oid, int]]] = defaultdict(list)
     for oid in graph.others:
