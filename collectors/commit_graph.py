@@ -229,7 +229,7 @@ def first_taken_in(graph: Graph, masks: Mapping[Oid, int], wanted: Sequence[Oid]
 def names_of(mask: int, names: Sequence[_Name]) -> tuple[_Name, ...]:
     """The names whose bits are set, in their order.
 
-    >>> names_of(0b101, [BranchName("a"), BranchName("b"), BranchName("c")])
+    >>> names_of(0b101, ["a", "b", "c"])
     ('a', 'c')
     """
     bits = f"{mask:b}"[::-1]
