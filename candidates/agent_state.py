@@ -1,6 +1,6 @@
 """What a run's state file says of the base: merged purely, and refused where the result would break the contract.
 
-A document in, a document out; `collectors.store_file` does the locking and the replacing. Every key that is not
+A document in, a document out; `collectors.stores.store_file` does the locking and the replacing. Every key that is not
 the base's keeps its value, its number spelling and its place.
 """
 
@@ -17,7 +17,7 @@ import msgspec
 
 from candidates.contract import BaseBranchSource, Decision
 from collectors.errors import EvidenceError, InvalidInput, SetupError
-from collectors.store_file import (
+from collectors.stores.store_file import (
     LOCK_SECONDS,
     NEW_DOCUMENT,
     Damage,

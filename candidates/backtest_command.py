@@ -11,9 +11,9 @@ from msgspec import Struct
 from candidates.backtest import Answer, Outcome, Question, Report, ask, read_questions, report
 from candidates.explain import Line
 from candidates.history import read_history
-from collectors.backtest_store import KeptBacktest, keep_backtest
-from collectors.preferences import preferences_path
 from collectors.process import Git
+from collectors.stores.backtests import KeptBacktest, keep_backtest
+from collectors.stores.preferences import preferences_path
 from ranking.names import shown
 
 _MOST_FAILURES = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collectors.local_refs import LocalRefs
+from collectors.git.local_refs import LocalRefs
 from ranking.listing import counted
 
 

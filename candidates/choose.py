@@ -20,7 +20,7 @@ from candidates.memory import remember
 from candidates.pickers import Answer
 from candidates.run import Run, gather
 from collectors.errors import EvidenceError
-from collectors.preferences import preferences_path
+from collectors.stores.preferences import preferences_path
 from ranking.facts import Facts, Ranking
 from ranking.names import shown
 

@@ -19,13 +19,10 @@ from candidates.contract import Source
 from candidates.issue_sources import IssueAnswer, PostQuestion, ReadIssue
 from candidates.look import Asked, Looked, branch_in, look, unasked
 from candidates.resolver import Resolution, resolve
-from collectors.backtest_store import read_backtest
-from collectors.config_keys import Refresh
+from collectors.config.keys import Refresh
 from collectors.errors import EvidenceError
-from collectors.local_refs import LocalRefs, list_local_refs, without_aliases
-from collectors.preferences import Remembered, preferences_path, read_recent
-from collectors.process import Deadline, Git
-from collectors.refs import (
+from collectors.git.local_refs import LocalRefs, list_local_refs, without_aliases
+from collectors.git.refs import (
     DefaultAnswer,
     RemoteAnswer,
     RemoteChoice,
@@ -37,9 +34,12 @@ from collectors.refs import (
     fetch_branches,
     find_symrefs,
 )
+from collectors.git.repository import Checkout, Config, open_repository, read_config
+from collectors.process import Deadline, Git
 from collectors.remote_url import owner_and_name
-from collectors.repository import Checkout, Config, open_repository, read_config
 from collectors.signals import awaited
+from collectors.stores.backtests import read_backtest
+from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
 from ranking.names import fault_of, shown
 from ranking.rank import View, rank, read_asked

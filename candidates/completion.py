@@ -15,13 +15,13 @@ from typing import get_args
 from candidates.issue_sources import IssueInput
 from candidates.memory_commands import recent_choices
 from candidates.run import prepare
-from collectors.config_keys import KEYS
+from collectors.config.keys import KEYS
 from collectors.errors import EvidenceError
-from collectors.local_refs import read_local_refs
+from collectors.git.local_refs import read_local_refs
+from collectors.git.refs import RemoteQuestion, choose_remote
+from collectors.git.repository import read_config
 from collectors.process import Git
-from collectors.refs import RemoteQuestion, choose_remote
-from collectors.repository import read_config
-from collectors.runs_store import list_kept, runs_folder
+from collectors.stores.runs import list_kept, runs_folder
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./+@%-]*")
 

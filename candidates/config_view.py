@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from collectors.config_files import REPOSITORY_FILE
-from collectors.config_keys import DEFAULT_PORTS, KEYS, PRECEDENCE, REPOSITORY_MAY_SET, Held, Key, Origin, Secret
-from collectors.configuration import Configuration, JiraCredential
+from collectors.config.configuration import Configuration, JiraCredential
+from collectors.config.files import REPOSITORY_FILE
+from collectors.config.keys import DEFAULT_PORTS, KEYS, PRECEDENCE, REPOSITORY_MAY_SET, Held, Key, Origin, Secret
 from collectors.remote_url import redact
 from ranking.facts import Record
 from ranking.names import shown

@@ -14,7 +14,7 @@ from candidates.exit_codes import ExitCode
 from candidates.near import near_hint
 from candidates.pickers import Asking, base_branch_question, fetch_failed_question, remote_question
 from candidates.resolver import Base, Serving, base_of, derived_branch
-from collectors.config_keys import Autonomy, OnFetchFailure
+from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from collectors.remote_url import redact
 from ranking.facts import Facts

@@ -16,20 +16,20 @@ from msgspec import Struct
 from candidates.collect import Located, RemoteUndecided, locate
 from candidates.exit_codes import ExitCode
 from candidates.trackers import github_site, on_github
-from collectors.configuration import Configuration, read_configuration
+from collectors.config.configuration import Configuration, read_configuration
 from collectors.errors import EvidenceError, InvalidInput, SetupError, SourceError
-from collectors.github_comment import who_am_i as github_identity
-from collectors.github_site import GitHubSite
-from collectors.issue_reference import PUBLIC_HOST
-from collectors.jira_issue import Identity
-from collectors.jira_issue import who_am_i as jira_identity
-from collectors.jira_site import JiraSite
-from collectors.preferences import preferences_path, read_recent
+from collectors.git.refs import RemoteAnswer, ask_remote
+from collectors.git.repository import OLDEST_GIT, Checkout, open_repository, parse_git_version
+from collectors.github.comment import who_am_i as github_identity
+from collectors.github.site import GitHubSite
+from collectors.issue.reference import PUBLIC_HOST
+from collectors.jira.issue import Identity
+from collectors.jira.issue import who_am_i as jira_identity
+from collectors.jira.site import JiraSite
 from collectors.process import Deadline, Git
-from collectors.refs import RemoteAnswer, ask_remote
 from collectors.remote_url import redact
-from collectors.repository import OLDEST_GIT, Checkout, open_repository, parse_git_version
 from collectors.signals import awaited
+from collectors.stores.preferences import preferences_path, read_recent
 from ranking.facts import FailureKind, Record
 from ranking.names import shown
 

@@ -20,7 +20,7 @@ from candidates.exit_codes import ExitCode
 from candidates.pickers import answers_of
 from collectors.errors import EvidenceError, InvalidInput, SetupError
 from collectors.input_file import read_whole
-from collectors.store_file import Damage, parse_document, reason_of, replace_bytes
+from collectors.stores.store_file import Damage, parse_document, reason_of, replace_bytes
 from ranking.facts import Record
 from ranking.names import shown
 

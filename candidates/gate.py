@@ -27,7 +27,7 @@ from candidates.agent_state import (
 )
 from candidates.exit_codes import ExitCode
 from collectors.errors import InvalidInput
-from collectors.store_file import JsonObject
+from collectors.stores.store_file import JsonObject
 from ranking.facts import Ranking, Record
 from ranking.names import shown
 

@@ -9,12 +9,12 @@ from datetime import datetime
 
 from candidates.backtest import History
 from collectors.errors import SetupError
-from collectors.git_objects import read_creator_dates, read_dates, read_lineage
-from collectors.local_refs import LocalRefs, read_local_refs
+from collectors.git.local_refs import LocalRefs, read_local_refs
+from collectors.git.objects import read_creator_dates, read_dates, read_lineage
+from collectors.git.refs import RemoteQuestion, choose_remote
+from collectors.git.repository import Checkout, open_repository, read_config
 from collectors.process import Git
-from collectors.refs import RemoteQuestion, choose_remote
 from collectors.remote_url import owner_and_name
-from collectors.repository import Checkout, open_repository, read_config
 from ranking.facts import Tag
 from ranking.names import HEADS, BranchName, Oid
 

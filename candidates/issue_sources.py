@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, BinaryIO
 from msgspec import Struct
 
 from candidates.contract import UNNAMED, Source
-from collectors.configuration import Configuration
+from collectors.config.configuration import Configuration
 from collectors.process import Deadline, Git
 from ranking.facts import Issue, IssueVersion
 
 if TYPE_CHECKING:
-    from collectors.github_rest import HostBranches
+    from collectors.github.rest import HostBranches
 
 PostQuestion = Callable[[str, str], str]
 """Given a marker and a body that holds it: the URL of the one comment with that marker, posted if need be."""

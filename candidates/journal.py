@@ -21,8 +21,8 @@ from candidates.run import Run
 from collectors.errors import EvidenceError
 from collectors.process import Git
 from collectors.remote_url import redact
-from collectors.runs_store import RUNS_VARIABLE
-from collectors.store_file import reason_of
+from collectors.stores.runs import RUNS_VARIABLE
+from collectors.stores.store_file import reason_of
 from collectors.strict_json import json_text
 from ranking.facts import Facts
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace as altered
 
 from candidates.contract import BaseBranchSource, Decision, FetchStatus, decode_bundle, encode_line
 from collectors.errors import EvidenceError, InvalidInput
-from collectors.runs_store import (
+from collectors.stores.runs import (
     LARGEST_LINE,
     KeptFile,
     keep_lines,

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from collectors.errors import InvalidInput
 from collectors.input_file import read_whole
-from collectors.store_file import reason_of
+from collectors.stores.store_file import reason_of
 from ranking.names import shown
 
 _FOLDER: Final = Path(__file__).with_name("languages")

@@ -15,13 +15,13 @@ from msgspec.structs import replace as altered
 
 from candidates.issue_sources import IssueAnswer
 from candidates.resolver import Resolution, resolve
-from collectors.git_objects import Lineage, read_creator_dates, read_dates, read_lineage
-from collectors.local_refs import LocalRefs
-from collectors.preferences import Remembered
+from collectors.git.local_refs import LocalRefs
+from collectors.git.objects import Lineage, read_creator_dates, read_dates, read_lineage
+from collectors.git.refs import DefaultAnswer, RemoteAnswer, RemoteChoice, build_listing
+from collectors.git.repository import Checkout, Config
 from collectors.process import Git
-from collectors.refs import DefaultAnswer, RemoteAnswer, RemoteChoice, build_listing
 from collectors.remote_url import remote_type
-from collectors.repository import Checkout, Config
+from collectors.stores.preferences import Remembered
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
 from ranking.listing import hangs_on_dates
 from ranking.names import BranchName, Oid

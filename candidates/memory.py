@@ -13,8 +13,8 @@ from pathlib import Path
 from msgspec.structs import replace as altered
 
 from collectors.errors import InvalidInput
-from collectors.preferences import Changed, Stored, change_recent, newest_first, time_to_live
-from collectors.store_file import LOCK_SECONDS
+from collectors.stores.preferences import Changed, Stored, change_recent, newest_first, time_to_live
+from collectors.stores.store_file import LOCK_SECONDS
 from ranking.facts import RecentChoice
 from ranking.names import fault_of, shown
 from ranking.recent import is_expired

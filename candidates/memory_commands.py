@@ -9,9 +9,9 @@ from candidates.memory import forget, forgotten, remember, to_show
 from candidates.near import near_hint
 from candidates.run import Run
 from collectors.errors import EvidenceError, InvalidInput, SetupError
-from collectors.preferences import Remembered, preferences_path, read_recent
+from collectors.git.refs import RemoteAnswer, ask_remote
 from collectors.process import Deadline
-from collectors.refs import RemoteAnswer, ask_remote
+from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from ranking.facts import RecentChoice, Record
 from ranking.names import shown
 

@@ -12,7 +12,7 @@ from candidates.hosts import HostName, Picker, host_named, render
 from candidates.languages import ENGLISH, Language, read_language
 from candidates.pickers import Asking, breadcrumb, check_step
 from collectors.errors import SetupError
-from collectors.store_file import reason_of, replace_bytes
+from collectors.stores.store_file import reason_of, replace_bytes
 from ranking.names import shown
 
 

@@ -7,9 +7,9 @@ from typing import Literal
 
 from candidates.collect import locate
 from collectors.errors import InvalidInput
-from collectors.git_failures import relevant_line
+from collectors.git.failures import relevant_line
+from collectors.git.refs import ask_remote
 from collectors.process import Deadline, Git
-from collectors.refs import ask_remote
 from ranking.facts import Failure, OidText, Record
 from ranking.names import fault_of, local_head, shown
 

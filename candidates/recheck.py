@@ -15,10 +15,10 @@ from msgspec.structs import replace as altered
 from candidates.agent_state import BRANCH, EVIDENCE, PROJECTS, STATUS, State
 from candidates.collect import RemoteUndecided
 from collectors.errors import InvalidInput
-from collectors.git_objects import read_ahead_behind
+from collectors.git.objects import read_ahead_behind
+from collectors.git.refs import RemoteAnswer, RemoteChoice, RemoteQuestion, ask_remote, choose_remote, fetch_branches
+from collectors.git.repository import Checkout, Config, open_repository, read_config
 from collectors.process import Deadline, Git
-from collectors.refs import RemoteAnswer, RemoteChoice, RemoteQuestion, ask_remote, choose_remote, fetch_branches
-from collectors.repository import Checkout, Config, open_repository, read_config
 from ranking.facts import Failure, Instant, OidText, Record
 from ranking.names import HEADS, Oid, fault_of, local_head, remote_tracking, shown
 

@@ -17,11 +17,11 @@ from candidates.contract import Decision, Source, SourceName, decode_bundle
 from candidates.decide import Policy, decide
 from candidates.exit_codes import ExitCode
 from candidates.resolver import resolve
-from collectors.config_keys import Autonomy, OnFetchFailure
-from collectors.configuration import merge, read_environment, read_flags
+from collectors.config.configuration import merge, read_environment, read_flags
+from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
+from collectors.git.refs import RemoteChoice
 from collectors.input_file import read_input
-from collectors.refs import RemoteChoice
 from ranking.facts import Facts, Settings
 from ranking.rank import rank, read_asked
 

@@ -17,14 +17,14 @@ from candidates.contract import Decision, Decisions, Question, Sibling
 from candidates.decide import Policy, asks_on_issue, decide, is_silent, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.issue_sources import IssueInput, prepare_issue
-from collectors.configuration import Configuration, read_configuration
+from collectors.config.configuration import Configuration, read_configuration
 from collectors.errors import SetupError
-from collectors.preferences import Remembered, preferences_path, read_recent
+from collectors.git.repository import open_repository, read_config
+from collectors.git.submodules import read_submodules
 from collectors.process import Git
 from collectors.remote_url import redact
-from collectors.repository import open_repository, read_config
 from collectors.signals import awaited
-from collectors.submodules import read_submodules
+from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from ranking.facts import Facts
 from ranking.names import fault_of
 

@@ -19,7 +19,7 @@ from candidates.explain import Line, answer_lines, candidate_lines, remote_of, s
 from candidates.replay import overlaid, recollected
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
-from collectors.store_file import reason_of, replace_bytes
+from collectors.stores.store_file import reason_of, replace_bytes
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, Ranking
 from ranking.names import fault_of, shown

@@ -14,18 +14,18 @@ from msgspec.structs import replace as altered
 
 from candidates.contract import Source, SourceName
 from candidates.issue_sources import IssueAnswer, ReadIssue
-from collectors.configuration import Configuration
+from collectors.config.configuration import Configuration
 from collectors.errors import SetupError
-from collectors.github_site import GitHubSite, find_site, gh_of
-from collectors.issue_file import read_issue
-from collectors.issue_reference import (
+from collectors.github.site import GitHubSite, find_site, gh_of
+from collectors.issue.file import read_issue
+from collectors.issue.reference import (
     PUBLIC_HOST,
     FileReference,
     GitHubReference,
     JiraReference,
     parse_reference,
 )
-from collectors.jira_site import JiraSite
+from collectors.jira.site import JiraSite
 from collectors.process import Deadline, Git
 from collectors.remote_url import remote_type
 from ranking.facts import Issue, IssueVersion
@@ -114,7 +114,7 @@ def github_site(host: str, git: Git, configuration: Configuration, deadline: Dea
 
 def read_jira(site: JiraSite, key: str, named: tuple[IssueVersion, ...], deadline: Deadline) -> IssueAnswer:
     """The issue of this key, with the versions that were named beside it."""
-    from collectors.jira_issue import post_comment, read_jira_issue  # noqa: PLC0415 - only where Jira is asked
+    from collectors.jira.issue import post_comment, read_jira_issue  # noqa: PLC0415 - only where Jira is asked
 
     began = time.monotonic()
     issue = read_jira_issue(site, key, deadline)
@@ -138,9 +138,9 @@ def read_github(
 
     `own`: this repository, where it is on the same host; its protected branches are asked for beside its issue.
     """
-    from collectors.github_comment import post_comment  # noqa: PLC0415 - only where GitHub is asked
-    from collectors.github_issue import read_github as read_answer  # noqa: PLC0415 - likewise
-    from collectors.github_issue import read_github_branches  # noqa: PLC0415 - likewise
+    from collectors.github.comment import post_comment  # noqa: PLC0415 - only where GitHub is asked
+    from collectors.github.issue import read_github as read_answer  # noqa: PLC0415 - likewise
+    from collectors.github.issue import read_github_branches  # noqa: PLC0415 - likewise
 
     began = time.monotonic()
     site = github_site(reference.host, git, configuration, deadline)

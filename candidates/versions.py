@@ -8,9 +8,9 @@ from pathlib import Path
 
 from candidates import __version__
 from collectors.errors import SetupError
-from collectors.git_objects import libgit2_version
+from collectors.git.objects import libgit2_version
+from collectors.git.repository import parse_git_version
 from collectors.process import Git
-from collectors.repository import parse_git_version
 
 
 def versions(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from collectors.github_site import GitHubSite
+from collectors.github.site import GitHubSite
 from tests.github_graphql import Fault, Json, Refused, check, execute, parse
 
 HOST: Final = "github.example"

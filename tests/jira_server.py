@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from collectors.jira_site import JiraSite
+from collectors.jira.site import JiraSite
 from tests.servers import HOST
 
 if TYPE_CHECKING:

@@ -23,15 +23,15 @@ MAY_IMPORT = {
 }
 
 OWNERS = {
-    "pygit2": "collectors.git_objects",
-    "jira": "collectors.jira_issue",
-    "github": "collectors.github_issue",
+    "pygit2": "collectors.git.objects",
+    "jira": "collectors.jira.issue",
+    "github": "collectors.github.issue",
     "typer": "candidates.cli",
     "rich": "candidates.terminal",
-    "fcntl": "collectors.store_file",
+    "fcntl": "collectors.stores.store_file",
     "termios": "candidates.menu",
     "tty": "candidates.menu",
-    "platformdirs": "collectors.user_folders",
+    "platformdirs": "collectors.stores.user_folders",
     "jsonschema": None,  # the tests check with it; the program decodes with msgspec
     "subprocess": "collectors.process",
 }
@@ -67,18 +67,18 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
     ("candidates.issue_sources", "candidates.trackers"): "only where an issue is named",
-    ("candidates.trackers", "collectors.jira_issue"): "90 ms that only a Jira issue pays",
-    ("candidates.trackers", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
-    ("candidates.trackers", "collectors.github_comment"): "likewise",
-    ("collectors.refs", "collectors.git_failures"): "its patterns serve a failure alone",
-    ("collectors.local_refs", "collectors.git_failures"): "likewise",
-    ("collectors.backtest_store", "hashlib"): "6 ms that only a kept backtest pays",
-    ("collectors.config_files", "tomllib"): "only where there is a file",
+    ("candidates.trackers", "collectors.jira.issue"): "90 ms that only a Jira issue pays",
+    ("candidates.trackers", "collectors.github.issue"): "130 ms that only a GitHub issue pays",
+    ("candidates.trackers", "collectors.github.comment"): "likewise",
+    ("collectors.git.refs", "collectors.git.failures"): "its patterns serve a failure alone",
+    ("collectors.git.local_refs", "collectors.git.failures"): "likewise",
+    ("collectors.stores.backtests", "hashlib"): "6 ms that only a kept backtest pays",
+    ("collectors.config.files", "tomllib"): "only where there is a file",
     ("candidates.languages", "tomllib"): "only for a question",
     ("candidates.languages", "string"): "only for a language of one's own",
-    ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
-    ("collectors.user_folders", "pwd"): "hardly ever: where HOME is no absolute path; Windows has none",
-    ("collectors.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
+    ("collectors.git.objects", "pygit2"): "40 ms that only a walk of the history pays",
+    ("collectors.stores.user_folders", "pwd"): "hardly ever: where HOME is no absolute path; Windows has none",
+    ("collectors.stores.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
 }
 
 MEMOS_OF_PURE_PARSERS = {

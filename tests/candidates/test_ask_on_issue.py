@@ -10,7 +10,7 @@ from msgspec.structs import replace as altered
 
 from candidates.ask_on_issue import marker_of, question_on
 from candidates.contract import decode_bundle
-from collectors.jira_comments import text_of
+from collectors.jira.comments import text_of
 from ranking.facts import Evidence
 from ranking.rank import rank
 from tests.candidates.issue_world import World, prefer, world_of

@@ -19,7 +19,7 @@ from candidates.backtest import Answer, History, Question, as_of, ask, read_ques
 from candidates.recipes import Branch as BranchStep
 from candidates.recipes import Commit, Recipe, build
 from candidates.recipes import Tag as TagStep
-from collectors.backtest_store import KeptBacktest, keep_backtest, read_backtest
+from collectors.stores.backtests import KeptBacktest, keep_backtest, read_backtest
 from ranking.facts import Backtest, Convention, Tag
 from tests.candidates.program import COMMAND, base_branch, environment, resolve
 

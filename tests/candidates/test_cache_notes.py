@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from candidates.cache_notes import cache_notes
-from collectors.local_refs import Elsewhere, LocalRefs
+from collectors.git.local_refs import Elsewhere, LocalRefs
 from ranking.names import Refname
 
 pytestmark = pytest.mark.issue(4)

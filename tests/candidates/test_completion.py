@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from candidates.completion import branch_names, run_ids, words_of
-from collectors.config_keys import KEYS
+from collectors.config.keys import KEYS
 from tests.candidates.program import base_branch, environment, resolve
 
 if TYPE_CHECKING:

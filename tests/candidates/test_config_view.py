@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from candidates.config_view import ConfigView, config_lines, view_configuration
 from candidates.contract import encode_pretty
-from collectors.config_keys import KEYS, PRECEDENCE, REPOSITORY_MAY_SET
-from collectors.configuration import Configuration, read_configuration
+from collectors.config.configuration import Configuration, read_configuration
+from collectors.config.keys import KEYS, PRECEDENCE, REPOSITORY_MAY_SET
 
 TOKEN = "t0k3n-that-must-not-show"  # noqa: S105 - what the tests look for
 NOWHERE = Path("/nonexistent/config.toml")

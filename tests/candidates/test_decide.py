@@ -16,9 +16,9 @@ from candidates.contract import Decision, encode_line, json_schema
 from candidates.decide import Policy, decide, is_silent, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.resolver import resolve
-from collectors.config_keys import Autonomy, OnFetchFailure
+from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
-from collectors.refs import RemoteChoice, RemoteQuestion
+from collectors.git.refs import RemoteChoice, RemoteQuestion
 from ranking.facts import Failure, RecentChoice, Settings
 from ranking.rank import rank, read_asked
 from tests.ranking.facts_builder import OID, chose, facts, wants

@@ -16,7 +16,7 @@ from candidates.exit_codes import ExitCode
 from candidates.factory import Factory, NeedsInput, Requested, Result, decided_before, failed, reported, result_of
 from candidates.replay import recollected
 from collectors.errors import InvalidInput, SetupError, SourceError
-from collectors.refs import RemoteQuestion
+from collectors.git.refs import RemoteQuestion
 from ranking.facts import Failure, Settings
 from tests.candidates.program import base_branch
 from tests.ranking.facts_builder import chose, facts, wants

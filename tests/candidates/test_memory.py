@@ -26,7 +26,7 @@ from candidates.memory import (
     without_choice,
 )
 from collectors.errors import InvalidInput, SetupError
-from collectors.preferences import Stored, read_recent
+from collectors.stores.preferences import Stored, read_recent
 from ranking.facts import RecentChoice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -365,7 +365,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from candidates.memory import remember
 from collectors.errors import EvidenceError
-from collectors.preferences import read_recent, preferences_path
+from collectors.stores.preferences import read_recent, preferences_path
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 path = Path(sys.argv[1])
 """

@@ -21,7 +21,7 @@ from tests.servers import HOST, http_answering, http_backend, refusing_port, sil
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from collectors.store_file import Outcome
+    from collectors.stores.store_file import Outcome
     from tests.conftest import Workshop
 
 State = dict[str, Any]

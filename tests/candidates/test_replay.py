@@ -11,7 +11,7 @@ import pytest
 
 from candidates.contract import Decision, encode_line, json_schema
 from candidates.replay import MAY_FOLLOW, Replay, replay
-from collectors.config_keys import FLAGS
+from collectors.config.keys import FLAGS
 from collectors.errors import InvalidInput
 from tests.candidates.program import Answer, base_branch, settled
 from tests.ranking.facts_builder import OID, chose, facts, wants

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.refs import RemoteChoice, RemoteQuestion, choose_remote
-from collectors.repository import parse_config, read_config
+from collectors.git.refs import RemoteChoice, RemoteQuestion, choose_remote
+from collectors.git.repository import parse_config, read_config
 
 if TYPE_CHECKING:
-    from collectors.repository import Config
+    from collectors.git.repository import Config
     from tests.conftest import Workshop
 
 

@@ -19,8 +19,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from candidates.boundary import DEBUG_VARIABLE
-from collectors.config_files import LARGEST_FILE, REPOSITORY_FILE, parse_file, read_bounded
-from collectors.config_keys import (
+from collectors.config.configuration import (
+    Configuration,
+    bind_jira_tokens,
+    default_user_file,
+    merge,
+    overlay,
+    read_configuration,
+    read_environment,
+    read_flags,
+    unknown_variables,
+)
+from collectors.config.files import LARGEST_FILE, REPOSITORY_FILE, parse_file, read_bounded
+from collectors.config.keys import (
     FLAGS,
     KEYS,
     PRECEDENCE,
@@ -36,20 +47,9 @@ from collectors.config_keys import (
     nearest,
     parse_address,
 )
-from collectors.configuration import (
-    Configuration,
-    bind_jira_tokens,
-    default_user_file,
-    merge,
-    overlay,
-    read_configuration,
-    read_environment,
-    read_flags,
-    unknown_variables,
-)
 from collectors.errors import InvalidInput
-from collectors.github_site import find_token
-from collectors.preferences import preferences_path
+from collectors.github.site import find_token
+from collectors.stores.preferences import preferences_path
 from ranking.facts import Settings
 
 TOKEN = "t0k3n-that-must-not-show"  # noqa: S105 - what the tests look for

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SourceError
-from collectors.github_comment import find_comment as find_on_github
-from collectors.github_issue import read_github, read_github_branches
-from collectors.github_site import GitHubSite
+from collectors.github.comment import find_comment as find_on_github
+from collectors.github.issue import read_github, read_github_branches
+from collectors.github.site import GitHubSite
 from collectors.http_body import LARGEST_ANSWER
-from collectors.jira_issue import find_comment as find_on_jira
-from collectors.jira_issue import read_jira_issue, who_am_i
-from collectors.jira_site import JiraSite
+from collectors.jira.issue import find_comment as find_on_jira
+from collectors.jira.issue import read_jira_issue, who_am_i
+from collectors.jira.site import JiraSite
 from collectors.process import Deadline
 from ranking.facts import Failure
 from tests.servers import HOST, http_answering, http_without_end

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import InvalidInput
+from collectors.git.refs import fetch_all_branches, fetch_branches, find_symrefs
 from collectors.process import Deadline
-from collectors.refs import fetch_all_branches, fetch_branches, find_symrefs
 from ranking.facts import Failure
 from tests.servers import HOST, http_backend, refusing_port, silent_listener
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collectors.git_failures import classify, failure_of, relevant_line
+from collectors.git.failures import classify, failure_of, relevant_line
 from collectors.process import Ran
 from ranking.facts import Failure, FailureKind
 

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from candidates.recipes import Branch, Clone, Commit, Delete, Merge, Recipe, Tag, build, load_recipe
-from collectors import git_objects
-from collectors.commit_graph import Line, parse_batch, parse_walk, to_datetime
-from collectors.git_objects import Lineage, read_ahead_behind, read_dates, read_lineage
+from collectors.git import objects as git_objects
+from collectors.git.commit_graph import Line, parse_batch, parse_walk, to_datetime
+from collectors.git.objects import Lineage, read_ahead_behind, read_dates, read_lineage
 from collectors.process import Deadline, Git
 from ranking.names import BranchName, Oid
 
@@ -534,7 +534,7 @@ def test_dates_and_lineage_do_not_load_the_library(knots: Path) -> None:
     code = f"""
 import os, sys
 from pathlib import Path
-from collectors.git_objects import read_dates, read_lineage
+from collectors.git.objects import read_dates, read_lineage
 from collectors.process import Git
 at = Path({str(knots)!r})
 git = Git(folder=at, environ=os.environ)

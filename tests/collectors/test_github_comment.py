@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SourceError
-from collectors.github_comment import find_comment, post_comment, who_am_i
+from collectors.github.comment import find_comment, post_comment, who_am_i
 from collectors.http_waiting import Clock
 from collectors.process import Deadline
 from tests.github_server import HOST, TOKEN, Canned, Hub, Item, Repo, github_server

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from collectors.github_failures import Reply, asked_pause, failure_of, graph_errors, may_retry, transport_failure
-from collectors.github_issue import read_github, read_github_branches
-from collectors.github_site import GitHubSite
+from collectors.github.failures import Reply, asked_pause, failure_of, graph_errors, may_retry, transport_failure
+from collectors.github.issue import read_github, read_github_branches
+from collectors.github.site import GitHubSite
 from collectors.http_waiting import Clock
 from collectors.process import Deadline
 from ranking.facts import Failure, Issue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import InvalidInput
-from collectors.github_issue import read_github, read_github_branches
+from collectors.github.issue import read_github, read_github_branches
 from collectors.process import Deadline
 from ranking.facts import Issue, IssueLink, IssueVersion
 from tests.github_server import TOKEN, Event, Hub, Item, Milestone, Repo, github_server

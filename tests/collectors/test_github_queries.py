@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 from jsonschema import Draft4Validator
 
-from collectors.github_queries import ALL, variables
+from collectors.github.queries import ALL, variables
 from tests.github_graphql import TYPES, UNIONS, Refused, check, execute, parse
 from tests.github_server import TOKEN, Event, Hub, Item, Milestone, Repo, github_server
 

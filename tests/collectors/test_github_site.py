@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import InvalidInput
-from collectors.github_site import api_of, find_site, find_token, gh_of
+from collectors.github.site import api_of, find_site, find_token, gh_of
 from collectors.process import Deadline
 
 if TYPE_CHECKING:

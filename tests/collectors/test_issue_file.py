@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.errors import InvalidInput
-from collectors.issue_file import read_issue
+from collectors.issue.file import read_issue
 from collectors.strict_json import decode_strict, join_path, place_of
 from ranking.facts import Issue, IssueLink, IssueVersion
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collectors.errors import InvalidInput
-from collectors.issue_reference import (
+from collectors.issue.reference import (
     ACCEPTED,
     FileReference,
     GitHubReference,

@@ -9,8 +9,8 @@ import pytest
 
 from collectors.errors import InvalidInput, SourceError
 from collectors.http_waiting import Clock
-from collectors.jira_comments import text_of, write_body
-from collectors.jira_issue import JiraSite, find_comment, post_comment
+from collectors.jira.comments import text_of, write_body
+from collectors.jira.issue import JiraSite, find_comment, post_comment
 from collectors.process import Deadline
 from tests.jira_server import TOKEN, Jira, Reply, jira_server, site_of
 

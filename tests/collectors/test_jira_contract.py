@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft4Validator, ValidationError
 
-from collectors.jira_issue import find_comment, post_comment, read_jira_issue, who_am_i
+from collectors.jira.issue import find_comment, post_comment, read_jira_issue, who_am_i
 from collectors.process import Deadline
 from tests.jira_server import Jira, Reply, jira_server, link, parent, remote, site_of, version
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collectors.errors import InvalidInput
-from collectors.jira_facts import (
+from collectors.jira.facts import (
     KnownField,
     find_targets,
     forge_link,
@@ -16,7 +16,7 @@ from collectors.jira_facts import (
     read_issue_links,
     release_date,
 )
-from collectors.jira_site import JiraSite, parse_issue_key
+from collectors.jira.site import JiraSite, parse_issue_key
 from tests.jira_server import TOKEN, link, parent, version
 
 EPIC_LINK = KnownField(id="customfield_8", name="Epic Link")

@@ -19,8 +19,8 @@ from urllib3.exceptions import MaxRetryError, NameResolutionError
 
 from collectors.errors import InvalidInput
 from collectors.http_waiting import Clock
-from collectors.jira_failures import fault_of_exception
-from collectors.jira_issue import Identity, JiraSite, read_jira_issue, who_am_i
+from collectors.jira.failures import fault_of_exception
+from collectors.jira.issue import Identity, JiraSite, read_jira_issue, who_am_i
 from collectors.process import Deadline
 from ranking.facts import Failure, Issue
 from tests.jira_server import EMAIL, TOKEN, Jira, Reply, jira_server, link, site_of, version

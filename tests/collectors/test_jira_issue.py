@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import InvalidInput
-from collectors.jira_issue import JiraSite, read_jira_issue
+from collectors.jira.issue import JiraSite, read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Issue
 from ranking.rank import rank

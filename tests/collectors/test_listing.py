@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collectors.local_refs import LocalRefs
-from collectors.refs import RemoteAnswer, build_listing
+from collectors.git.local_refs import LocalRefs
+from collectors.git.refs import RemoteAnswer, build_listing
 from ranking.facts import Branch, Failure, RefListing, Tag
 
 A, B, C, D = (digit * 40 for digit in "abcd")

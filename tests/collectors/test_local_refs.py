@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.local_refs import Elsewhere, LocalRefs, list_local_refs, read_local_refs, without_aliases
-from collectors.repository import read_config
+from collectors.git.local_refs import Elsewhere, LocalRefs, list_local_refs, read_local_refs, without_aliases
+from collectors.git.repository import read_config
 from ranking.names import Refname
 
 if TYPE_CHECKING:

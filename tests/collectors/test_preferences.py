@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.errors import SetupError
-from collectors.preferences import (
+from collectors.stores.preferences import (
     Remembered,
     Stored,
     WebRepo,
@@ -26,7 +26,7 @@ from collectors.preferences import (
     stored_in,
     time_to_live,
 )
-from collectors.store_file import Document, Raw, parse_document
+from collectors.stores.store_file import Document, Raw, parse_document
 from ranking.facts import RecentChoice
 
 if TYPE_CHECKING:

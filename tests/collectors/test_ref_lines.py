@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.errors import SetupError
-from collectors.ref_lines import PEELED, parse_ref_lines
+from collectors.git.ref_lines import PEELED, parse_ref_lines
 from ranking.names import HEADS, REMOTES, TAGS
 from tests.ranking.facts_builder import unhurried
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collectors.refspecs import Refspec, covers_all_branches, parse_refspec, tracking_splitter
+from collectors.git.refspecs import Refspec, covers_all_branches, parse_refspec, tracking_splitter
 
 
 def by_remote(specs: dict[str, str]) -> dict[str, tuple[Refspec, ...]]:

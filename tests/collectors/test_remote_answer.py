@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.process import Deadline
-from collectors.refs import (
+from collectors.git.refs import (
     DefaultAnswer,
     RemoteAnswer,
     ask_default_branch,
@@ -18,6 +17,7 @@ from collectors.refs import (
     parse_advertised,
     parse_default_branch,
 )
+from collectors.process import Deadline
 from ranking.facts import Failure
 from tests.collectors.test_process import alive, needs_proc
 from tests.servers import (

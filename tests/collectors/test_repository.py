@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.repository import (
+from collectors.git.repository import (
     Checkout,
     canonical_key,
     open_repository,

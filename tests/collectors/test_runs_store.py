@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from collectors import runs_store
 from collectors.errors import SetupError
-from collectors.runs_store import keep_lines, list_kept, new_id, read_head, read_lines, remove, runs_folder
+from collectors.stores import runs as runs_store
+from collectors.stores.runs import keep_lines, list_kept, new_id, read_head, read_lines, remove, runs_folder
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,7 @@ _WRITER = """
 import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from collectors.runs_store import keep_lines, new_id
+from collectors.stores.runs import keep_lines, new_id
 folder, times = Path(sys.argv[1]), int(sys.argv[2])
 body = os.urandom(100_000)
 for number in range(times):

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.errors import InvalidInput, SetupError
-from collectors.store_file import (
+from collectors.stores.store_file import (
     Damage,
     Document,
     Edit,
@@ -301,7 +301,7 @@ FORKED_MEANWHILE = """
 import json, os, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from collectors.store_file import Edit, change_file
+from collectors.stores.store_file import Edit, change_file
 
 gate, opened = os.pipe()
 
@@ -454,8 +454,8 @@ KILLED_AT_EVERY_LINE = """
 import json, os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from collectors import store_file
-from collectors.store_file import Damage, Edit, change_file
+from collectors.stores import store_file
+from collectors.stores.store_file import Damage, Edit, change_file
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 os.fsync = lambda descriptor: None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from collectors.submodules import Submodule, read_submodules
+from collectors.git.submodules import Submodule, read_submodules
 
 if TYPE_CHECKING:
     from tests.conftest import Workshop

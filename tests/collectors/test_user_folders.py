@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from collectors.user_folders import config_folder, state_folder
+from collectors.stores.user_folders import config_folder, state_folder
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the library says where")
 

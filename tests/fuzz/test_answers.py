@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collectors.github_facts import Place, graph_issue, rest_issue, rest_mentions
-from collectors.github_failures import Reply as GitHubReply
-from collectors.github_failures import failure_of, graph_errors, graph_failure
-from collectors.github_issue import read_github, read_github_branches
-from collectors.jira_comments import text_of
-from collectors.jira_facts import (
+from collectors.github.facts import Place, graph_issue, rest_issue, rest_mentions
+from collectors.github.failures import Reply as GitHubReply
+from collectors.github.failures import failure_of, graph_errors, graph_failure
+from collectors.github.issue import read_github, read_github_branches
+from collectors.jira.comments import text_of
+from collectors.jira.facts import (
     find_above,
     find_targets,
     names_of,
@@ -27,8 +27,8 @@ from collectors.jira_facts import (
     read_own,
     read_remote_links,
 )
-from collectors.jira_failures import fault_of, messages_of, read_answer
-from collectors.jira_issue import read_jira_issue
+from collectors.jira.failures import fault_of, messages_of, read_answer
+from collectors.jira.issue import read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Facts, Failure, Issue, RefListing, Repository
 from tests.fuzz.hostile import FEWER, as_bytes, damaged, faults_of, fuzzed, texts, values

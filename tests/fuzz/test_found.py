@@ -22,19 +22,19 @@ from candidates.languages import parse_language
 from candidates.near import near_names
 from candidates.rank_command import rank_stream
 from candidates.replay import recollected
-from collectors.commit_graph import parse_batch, parse_parents, parse_timestamps, parse_walk, signed_at
-from collectors.config_files import parse_file
-from collectors.config_keys import KEYS, from_text
+from collectors.config.files import parse_file
+from collectors.config.keys import KEYS, from_text
 from collectors.errors import InvalidInput, SetupError
-from collectors.git_failures import classify
+from collectors.git.commit_graph import parse_batch, parse_parents, parse_timestamps, parse_walk, signed_at
+from collectors.git.failures import classify
+from collectors.git.repository import parse_boolean, parse_git_version
 from collectors.input_file import LARGEST, read_input
-from collectors.issue_reference import JiraReference, parse_reference
-from collectors.jira_facts import forge_link
-from collectors.jira_failures import read_answer
-from collectors.preferences import parse_recent, stored_in
+from collectors.issue.reference import JiraReference, parse_reference
+from collectors.jira.facts import forge_link
+from collectors.jira.failures import read_answer
 from collectors.remote_url import host_of, redact
-from collectors.repository import parse_boolean, parse_git_version
-from collectors.store_file import Document, NotRegularError, parse_document, read_settled
+from collectors.stores.preferences import parse_recent, stored_in
+from collectors.stores.store_file import Document, NotRegularError, parse_document, read_settled
 from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag
 from ranking.names import shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from collectors.jira_failures import Answer
-from collectors.jira_site import JiraSite
+from collectors.jira.failures import Answer
+from collectors.jira.site import JiraSite
 from ranking.facts import Failure
 
 

@@ -18,10 +18,10 @@ from github import Auth, Github
 from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
-from collectors import github_queries as queries
 from collectors.errors import InvalidInput
-from collectors.github_facts import Place, dict_of, graph_issue, nodes_of, number_of, rest_repository, text_of, unread
-from collectors.github_failures import (
+from collectors.github import queries
+from collectors.github.facts import Place, dict_of, graph_issue, nodes_of, number_of, rest_repository, text_of, unread
+from collectors.github.failures import (
     GraphError,
     Json,
     Reply,
@@ -32,11 +32,11 @@ from collectors.github_failures import (
     may_retry,
     transport_failure,
 )
-from collectors.github_rest import HostBranches, read_by_rest, with_default_branch, with_protected_branches
-from collectors.github_site import GitHubSite
+from collectors.github.rest import HostBranches, read_by_rest, with_default_branch, with_protected_branches
+from collectors.github.site import GitHubSite
 from collectors.http_body import reader_until
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
-from collectors.issue_reference import REPOSITORY
+from collectors.issue.reference import REPOSITORY
 from collectors.process import Deadline
 from collectors.strict_json import loads_foreign
 from ranking.facts import Failure, Issue

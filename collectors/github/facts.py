@@ -14,7 +14,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
-from collectors.github_failures import GraphError, Json
+from collectors.github.failures import GraphError, Json
 from ranking.facts import Failure, Issue, IssueField, IssueLink, IssueVersion, Role
 
 How = Literal["linked", "unlinked", "closes", "mentions"]

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from collectors.errors import InvalidInput, SourceError
-from collectors.jira_facts import maps_in
-from collectors.jira_failures import Answer
-from collectors.jira_port import JiraPort, odd
+from collectors.jira.facts import maps_in
+from collectors.jira.failures import Answer
+from collectors.jira.port import JiraPort, odd
 from ranking.facts import Failure
 
 _FENCE: Final = "{noformat}"

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from collectors.input_file import read_whole
-from collectors.store_file import replace_bytes
+from collectors.stores.store_file import replace_bytes
 from ranking.facts import Backtest, Record
 
 

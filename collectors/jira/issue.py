@@ -21,9 +21,9 @@ from msgspec.structs import replace as altered
 
 from collectors.http_body import reader_until
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
-from collectors.jira_around import Wanted, climb
-from collectors.jira_comments import find_marked, post_marked
-from collectors.jira_facts import (
+from collectors.jira.around import Wanted, climb
+from collectors.jira.comments import find_marked, post_marked
+from collectors.jira.facts import (
     Fields,
     KnownField,
     TargetFields,
@@ -38,7 +38,7 @@ from collectors.jira_facts import (
     read_remote_links,
     usual_in,
 )
-from collectors.jira_failures import (
+from collectors.jira.failures import (
     Answer,
     asked_wait,
     fault_of,
@@ -49,8 +49,8 @@ from collectors.jira_failures import (
     read_answer,
     timed_out,
 )
-from collectors.jira_port import odd
-from collectors.jira_site import JiraSite, parse_issue_key
+from collectors.jira.port import odd
+from collectors.jira.site import JiraSite, parse_issue_key
 from collectors.process import Deadline
 from ranking.facts import Failure, Issue, IssueField, IssueLink
 

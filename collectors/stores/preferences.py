@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from collectors.errors import SetupError
-from collectors.store_file import (
+from collectors.stores.store_file import (
     LOCK_SECONDS,
     NEW_DOCUMENT,
     Damage,
@@ -40,8 +40,8 @@ from collectors.store_file import (
     reason_of,
     set_member,
 )
+from collectors.stores.user_folders import config_folder
 from collectors.strict_json import join_path, place_of
-from collectors.user_folders import config_folder
 from ranking.facts import Instant, RecentChoice, Settings
 from ranking.names import fault_of, shown
 from ranking.recent import is_expired

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from collectors import github_queries as queries
 from collectors.errors import SourceError
-from collectors.github_facts import Place, dict_of, nodes_of, text_of
-from collectors.github_failures import Json, Reply, graph_errors, graph_failure
-from collectors.github_issue import Client, open_client
-from collectors.github_site import GitHubSite
+from collectors.github import queries
+from collectors.github.facts import Place, dict_of, nodes_of, text_of
+from collectors.github.failures import Json, Reply, graph_errors, graph_failure
+from collectors.github.issue import Client, open_client
+from collectors.github.site import GitHubSite
 from collectors.http_waiting import CLOCK, Clock
 from collectors.process import Deadline
 from ranking.facts import Failure

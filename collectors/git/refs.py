@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from collectors.errors import InvalidInput, SetupError
-from collectors.ref_lines import parse_ref_lines, text_of
+from collectors.git.ref_lines import parse_ref_lines, text_of
 from collectors.remote_url import host_of, redact, rewritten
 from ranking.facts import Branch, Failure, RefListing, Tag
 from ranking.names import HEADS, fault_of, remote_tracking
@@ -19,9 +19,9 @@ from ranking.names import HEADS, fault_of, remote_tracking
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from collectors.local_refs import LocalRefs
+    from collectors.git.local_refs import LocalRefs
+    from collectors.git.repository import Config
     from collectors.process import Deadline, Git, Ran
-    from collectors.repository import Config
 
     _RemoteRule = Callable[[Config, Sequence[str]], tuple[str, str] | None]
 
@@ -168,7 +168,7 @@ def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None
 
 
 def _failure(ran: Ran, host: str | None) -> Failure:
-    from collectors.git_failures import failure_of  # noqa: PLC0415 - its patterns serve a failure alone
+    from collectors.git.failures import failure_of  # noqa: PLC0415 - its patterns serve a failure alone
 
     return failure_of(ran, host)
 

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 from msgspec import Struct
 
-from collectors.config_files import read_repository_file, read_user_file
-from collectors.config_keys import (
+from collectors.config.files import read_repository_file, read_user_file
+from collectors.config.keys import (
     DEFAULT,
     FLAGS,
     KEYS,
@@ -35,9 +35,9 @@ from collectors.config_keys import (
     parse_address,
 )
 from collectors.errors import InvalidInput
-from collectors.preferences import PREFERENCES_VARIABLE
-from collectors.runs_store import RUNS_VARIABLE
-from collectors.user_folders import config_folder
+from collectors.stores.preferences import PREFERENCES_VARIABLE
+from collectors.stores.runs import RUNS_VARIABLE
+from collectors.stores.user_folders import config_folder
 from ranking.facts import Settings
 from ranking.names import shown
 

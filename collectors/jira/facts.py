@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from collectors.jira_site import USUAL_TARGET_FIELDS, is_issue_key
+from collectors.jira.site import USUAL_TARGET_FIELDS, is_issue_key
 from ranking.facts import IssueField, IssueLink, IssueVersion, Role
 from ranking.versions import read_label
 

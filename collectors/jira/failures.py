@@ -18,7 +18,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from msgspec import Struct
 
 from collectors.http_waiting import parse_retry_after, until
-from collectors.jira_site import JiraSite
+from collectors.jira.site import JiraSite
 from collectors.remote_url import host_of
 from collectors.strict_json import loads_foreign
 from ranking.facts import Failure, FailureKind

@@ -19,8 +19,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from collectors.errors import SetupError
-from collectors.store_file import reason_of, replace_bytes
-from collectors.user_folders import state_folder
+from collectors.stores.store_file import reason_of, replace_bytes
+from collectors.stores.user_folders import state_folder
 from ranking.names import shown
 
 RUNS_VARIABLE = "BASE_BRANCH_RUNS_FOLDER"

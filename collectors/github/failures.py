@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from collectors.github_site import GitHubSite
+from collectors.github.site import GitHubSite
 from collectors.http_waiting import parse_retry_after, until
 from collectors.remote_url import HIDDEN, redact
 from ranking.facts import Failure, FailureKind

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from collectors.config_keys import KEYS, REPOSITORY_MAY_SET, Held, Key, Origin, from_value, nearest
+from collectors.config.keys import KEYS, REPOSITORY_MAY_SET, Held, Key, Origin, from_value, nearest
 from collectors.errors import InvalidInput
 from collectors.strict_json import join_path
 

@@ -8,8 +8,8 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
-from collectors import github_queries as queries
-from collectors.github_facts import (
+from collectors.github import queries
+from collectors.github.facts import (
     Place,
     Pull,
     dict_of,
@@ -26,9 +26,9 @@ from collectors.github_facts import (
     unread,
     with_base,
 )
-from collectors.github_failures import Json, Reply, has_next
-from collectors.github_site import GitHubSite
-from collectors.issue_reference import REPOSITORY
+from collectors.github.failures import Json, Reply, has_next
+from collectors.github.site import GitHubSite
+from collectors.issue.reference import REPOSITORY
 from ranking.facts import Failure, Issue, IssueLink
 
 # Pages of 100 each; a longer timeline is said to be read in part.

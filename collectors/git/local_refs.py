@@ -12,16 +12,16 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from collectors.errors import SetupError
-from collectors.ref_lines import RefLines, parse_ref_lines, text_of
-from collectors.refspecs import covers_all_branches, parse_refspec, tracking_splitter
+from collectors.git.ref_lines import RefLines, parse_ref_lines, text_of
+from collectors.git.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from ranking.names import HEADS, REMOTES, TAGS, Refname, remote_tracking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from collectors.git.refspecs import Splitter
+    from collectors.git.repository import Config
     from collectors.process import Git
-    from collectors.refspecs import Splitter
-    from collectors.repository import Config
 
 _PLAIN: Final = "--format=%(objectname) %(refname)"
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -162,7 +162,7 @@ def _tags_alone(git: Git) -> Mapping[str, str | None]:
 def _listed(git: Git, form: str, *under: str) -> str:
     ran = git.run("for-each-ref", form, *under)
     if ran.code != 0:
-        from collectors.git_failures import relevant_line  # noqa: PLC0415 - its patterns serve a failure alone
+        from collectors.git.failures import relevant_line  # noqa: PLC0415 - its patterns serve a failure alone
 
         said = "no answer in time" if ran.timed_out else relevant_line(ran.stderr)
         message = f"git cannot list the refs: {said}"

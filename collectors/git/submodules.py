@@ -6,9 +6,9 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from collectors.git.repository import parse_config
 from collectors.process import Git
 from collectors.remote_url import redact
-from collectors.repository import parse_config
 
 _FILE = ".gitmodules"
 

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from collectors.errors import InvalidInput, SetupError
-from collectors.issue_reference import PUBLIC_HOST
+from collectors.issue.reference import PUBLIC_HOST
 from collectors.process import Deadline, run
 
 # By the binding: to github.com (and its tenants under ghe.com), or to the one Enterprise host that GH_HOST names.

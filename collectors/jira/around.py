@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
-from collectors.jira_facts import (
+from collectors.jira.facts import (
     Above,
     Fields,
     KnownField,
@@ -21,8 +21,8 @@ from collectors.jira_facts import (
     read_aims,
     read_found,
 )
-from collectors.jira_failures import Answer, messages_of
-from collectors.jira_port import JiraPort, odd
+from collectors.jira.failures import Answer, messages_of
+from collectors.jira.port import JiraPort, odd
 from ranking.facts import Failure, IssueLink
 
 MOST_REQUESTS: Final = 5

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from collectors.commit_graph import (
+from collectors.git.commit_graph import (
     Forest,
     Line,
     containment,
