@@ -26,7 +26,7 @@ OWNERS = {
     "pygit2": "collectors.git.objects",
     "jira": "collectors.jira.issue",
     "github": "collectors.github.issue",
-    "typer": "candidates.cli",
+    "typer": "candidates.cli.app",
     "rich": "candidates.terminal",
     "fcntl": "collectors.stores.store_file",
     "termios": "candidates.menu",
@@ -38,9 +38,7 @@ OWNERS = {
 
 # One owner in several files: a group of commands each.
 PARTS_OF_AN_OWNER = {
-    "typer": tuple(
-        f"candidates.commands.{group}" for group in "options choose explain memory pipeline resolve setup".split()
-    )
+    "typer": tuple(f"candidates.cli.{group}" for group in "options choose explain memory checks resolve setup".split())
 }
 
 # What ranking may take from outside (facts in, ranking out: no file, clock, environment or randomness).
@@ -52,11 +50,11 @@ RANKING_MAY_USE = frozenset(
 )
 
 IMPORTS_INSIDE_FUNCTIONS = {
-    ("candidates.front", "candidates.rank_command"): "all that rank needs; the rest comes with the command line",
-    ("candidates.front", "candidates.cli"): "typer, git and the collectors, which rank does not need",
-    ("candidates.cli", "candidates.commands"): "one group of commands at a time",
-    ("candidates.cli", "candidates.tracing"): "only for -v and --debug",
-    ("candidates.cli", "candidates.versions"): "asked for in a report of a fault only",
+    ("candidates.main", "candidates.rank_command"): "all that rank needs; the rest comes with the command line",
+    ("candidates.main", "candidates.cli.app"): "typer, git and the collectors, which rank does not need",
+    ("candidates.cli.app", "candidates.cli"): "one group of commands at a time",
+    ("candidates.cli.app", "candidates.cli.tracing"): "only for -v and --debug",
+    ("candidates.cli.app", "candidates.cli.versions"): "asked for in a report of a fault only",
     ("candidates.actions.resolve", "candidates.replay"): "only for --bundle",
     ("candidates.actions.resolve", "candidates.factory"): "only in factory mode",
     ("candidates.actions.resolve", "candidates.choose"): "only where a person is asked here",
@@ -140,7 +138,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_the_whole_program_is_looked_at() -> None:
     names = {module.name for module in modules()}
-    assert {"ranking.rank", "collectors.process", "candidates.cli", "candidates.front"} <= names
+    assert {"ranking.rank", "collectors.process", "candidates.cli.app", "candidates.main"} <= names
 
 
 def test_dependence_runs_one_way() -> None:
@@ -195,7 +193,7 @@ def test_imports_inside_functions_are_the_ones_that_have_a_reason() -> None:
         for _, name in imported(function)
     }
     # A declared command loads what it does when it is called: its help and its usage errors need none of it.
-    inside = {(name, loaded) for name, loaded in inside if not name.startswith("candidates.commands.")}
+    inside = {(name, loaded) for name, loaded in inside if name not in PARTS_OF_AN_OWNER["typer"]}
     assert inside - IMPORTS_INSIDE_FUNCTIONS.keys() == set()
     assert IMPORTS_INSIDE_FUNCTIONS.keys() - inside == set(), "a reason without its import"
 

@@ -1,1 +1,1 @@
-"""What the commands do: collect, decide, render, with what `candidates.commands` was given."""
+"""What the commands do: collect, decide, render, with what `candidates.cli` was given."""

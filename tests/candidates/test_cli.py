@@ -11,9 +11,9 @@ from types import ModuleType
 import pytest
 import typer
 
-from candidates.cli import NAMES, Commands, app, declarations_of
-from candidates.commands.setup import SCHEMAS
-from candidates.help import GROUPS
+from candidates.cli.app import NAMES, Commands, app, declarations_of
+from candidates.cli.help import GROUPS
+from candidates.cli.setup import SCHEMAS
 from candidates.schemas import NAMES as SCHEMA_NAMES
 
 SCRIPT = Path(sys.executable).with_name("base-branch")

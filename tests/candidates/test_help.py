@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 import typer.main
 
-from candidates.cli import NAMES, app
+from candidates.cli.app import NAMES, app
+from candidates.cli.help import EXAMPLES, EXIT_CODES, GROUPS
 from candidates.exit_codes import ExitCode
-from candidates.help import EXAMPLES, EXIT_CODES, GROUPS
 from tests.candidates.program import base_branch
 
 if TYPE_CHECKING:

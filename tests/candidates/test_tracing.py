@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.tracing import Plain
+from candidates.cli.tracing import Plain
 from collectors.http_waiting import within
 from collectors.process import Deadline, run
 from tests.candidates.program import base_branch

@@ -21,13 +21,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from candidates import front
+from candidates.main import main as program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 # What a run would load in the middle of its work.
-for module in ("agent_state", "backtest_command", "cli", "factory", "memory_commands", "record", "saved"):
+for module in ("agent_state", "backtest_command", "cli.app", "factory", "memory_commands", "record", "saved"):
     import_module(f"candidates.{module}")
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -89,7 +89,7 @@ def run(arguments: list[str], place: Path, kind: str | None, moment: int) -> dic
         sys.argv = ["base-branch", *(text.format(place=place) for text in arguments)]
         code = 1
         try:
-            front.main()
+            program()
         except SystemExit as leaving:
             code = int(leaving.code or 0)
         finally:

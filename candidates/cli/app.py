@@ -1,4 +1,4 @@
-"""The command line: its commands, each declared in `candidates.commands`, and the options before them.
+"""The command line: its commands, each declared in `candidates.cli`, and the options before them.
 
 Only the command that is called is loaded: for all of them typer needs longer than for the work itself.
 """
@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from candidates.boundary import DEBUG_VARIABLE
-from candidates.help import EXIT_CODES, GROUPS, epilog_of
+from candidates.cli.help import EXIT_CODES, GROUPS, epilog_of
 
 NAMES = tuple(name for group in GROUPS.values() for name in group)
 
@@ -21,27 +21,27 @@ def declarations_of(name: str) -> ModuleType:
     """The module in which a command of `NAMES` is declared, as a function of its own name."""
     match name:
         case "resolve":
-            from candidates.commands import resolve  # noqa: PLC0415 - one group at a time
+            from candidates.cli import resolve  # noqa: PLC0415 - one group at a time
 
             return resolve
         case "choose" | "ask":
-            from candidates.commands import choose  # noqa: PLC0415 - likewise
+            from candidates.cli import choose  # noqa: PLC0415 - likewise
 
             return choose
         case "remember" | "forget" | "recent":
-            from candidates.commands import memory  # noqa: PLC0415 - likewise
+            from candidates.cli import memory  # noqa: PLC0415 - likewise
 
             return memory
         case "probe" | "gate" | "recheck":
-            from candidates.commands import pipeline  # noqa: PLC0415 - likewise
+            from candidates.cli import checks  # noqa: PLC0415 - likewise
 
-            return pipeline
+            return checks
         case "config" | "doctor" | "demo" | "schema":
-            from candidates.commands import setup  # noqa: PLC0415 - likewise
+            from candidates.cli import setup  # noqa: PLC0415 - likewise
 
             return setup
         case _:
-            from candidates.commands import explain  # noqa: PLC0415 - likewise
+            from candidates.cli import explain  # noqa: PLC0415 - likewise
 
             return explain
 
@@ -85,7 +85,7 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
     if value:
-        from candidates.versions import versions  # noqa: PLC0415 - only here
+        from candidates.cli.versions import versions  # noqa: PLC0415 - only here
 
         for line in versions(dict(os.environ)):
             typer.echo(line)
@@ -113,6 +113,6 @@ def _common(
     if debug:
         os.environ[DEBUG_VARIABLE] = "1"
     if verbose or debug:
-        from candidates.tracing import trace  # noqa: PLC0415 - only where it is asked for
+        from candidates.cli.tracing import trace  # noqa: PLC0415 - only where it is asked for
 
         trace()

@@ -48,7 +48,7 @@ def _to_a_shell(complete: Callable[..., list[str]]) -> Callable[..., list[str]] 
 @_to_a_shell
 def complete_branch(ctx: typer.Context, incomplete: str) -> list[str]:
     """Branches of the clone in the current folder: of a line that ends in an option [PATH] is not read yet."""
-    from candidates.completion import branch_names  # noqa: PLC0415 - only for a shell
+    from candidates.cli.completion import branch_names  # noqa: PLC0415 - only for a shell
 
     names = branch_names(HERE, os.environ, ctx.params.get("remote"))
     return [name for name in names if name.startswith(incomplete)]
@@ -57,7 +57,7 @@ def complete_branch(ctx: typer.Context, incomplete: str) -> list[str]:
 @_to_a_shell
 def complete_remembered(incomplete: str) -> list[str]:
     """Branches that are remembered."""
-    from candidates.completion import remembered_names  # noqa: PLC0415 - only for a shell
+    from candidates.cli.completion import remembered_names  # noqa: PLC0415 - only for a shell
 
     return [name for name in remembered_names(HERE, os.environ) if name.startswith(incomplete)]
 
@@ -65,7 +65,7 @@ def complete_remembered(incomplete: str) -> list[str]:
 @_to_a_shell
 def complete_run(incomplete: str) -> list[str]:
     """Kept runs."""
-    from candidates.completion import run_ids  # noqa: PLC0415 - only for a shell
+    from candidates.cli.completion import run_ids  # noqa: PLC0415 - only for a shell
 
     return [run_id for run_id in run_ids(os.environ) if run_id.startswith(incomplete)]
 
@@ -83,7 +83,7 @@ def one_of(key: str) -> Callable[..., list[str]] | None:
 
     @_to_a_shell
     def complete(incomplete: str) -> list[str]:
-        from candidates.completion import words_of  # noqa: PLC0415 - only for a shell
+        from candidates.cli.completion import words_of  # noqa: PLC0415 - only for a shell
 
         return [word for word in words_of(key) if word.startswith(incomplete)]
 

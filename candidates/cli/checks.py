@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, flags_of, leave
+from candidates.cli import options
+from candidates.cli.options import HERE, LOOKING, flags_of, leave
 
 
 def probe_command(

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, SETTINGS, flags_of, leave
+from candidates.cli import options
+from candidates.cli.options import HERE, LOOKING, SETTINGS, flags_of, leave
 
 POLICY = tuple("on_fetch_failure autonomy autopilot issue_optional ask_on_issue".split())
 """The parameters that say what is done where the answer is not plain."""

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, SETTINGS, flags_of
+from candidates.cli import options
+from candidates.cli.options import HERE, LOOKING, SETTINGS, flags_of
 
 
 def explain_command(

@@ -21,6 +21,6 @@ def _run() -> None:
 
         rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson="--ndjson" in sys.argv)
     else:
-        from candidates.cli import app  # noqa: PLC0415 - wiring
+        from candidates.cli.app import app  # noqa: PLC0415 - wiring
 
         app()
