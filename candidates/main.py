@@ -17,7 +17,7 @@ def main() -> None:
 
 def _run() -> None:
     if tuple(sys.argv[1:]) in _RANK_CALLS:
-        from candidates.rank_command import rank_stream  # noqa: PLC0415 - wiring
+        from candidates.commands.rank import rank_stream  # noqa: PLC0415 - wiring
 
         rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson="--ndjson" in sys.argv)
     else:

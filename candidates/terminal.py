@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from candidates.contract import encode_pretty
-from candidates.explain import Line
+from candidates.explain.text import Line
 from candidates.output import written_out
 from ranking.facts import Record
 from ranking.names import shown
 
 if TYPE_CHECKING:
-    from candidates.explain_command import Shown
+    from candidates.commands.explain_command import Shown
 
 T = TypeVar("T")
 

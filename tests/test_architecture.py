@@ -29,8 +29,8 @@ OWNERS = {
     "typer": "candidates.cli.app",
     "rich": "candidates.terminal",
     "fcntl": "collectors.stores.store_file",
-    "termios": "candidates.menu",
-    "tty": "candidates.menu",
+    "termios": "candidates.questions.menu",
+    "tty": "candidates.questions.menu",
     "platformdirs": "collectors.stores.user_folders",
     "jsonschema": None,  # the tests check with it; the program decodes with msgspec
     "subprocess": "collectors.process",
@@ -50,30 +50,30 @@ RANKING_MAY_USE = frozenset(
 )
 
 IMPORTS_INSIDE_FUNCTIONS = {
-    ("candidates.main", "candidates.rank_command"): "all that rank needs; the rest comes with the command line",
+    ("candidates.main", "candidates.commands.rank"): "all that rank needs; the rest comes with the command line",
     ("candidates.main", "candidates.cli.app"): "typer, git and the collectors, which rank does not need",
     ("candidates.cli.app", "candidates.cli"): "one group of commands at a time",
     ("candidates.cli.app", "candidates.cli.tracing"): "only for -v and --debug",
     ("candidates.cli.app", "candidates.cli.versions"): "asked for in a report of a fault only",
-    ("candidates.actions.resolve", "candidates.replay"): "only for --bundle",
-    ("candidates.actions.resolve", "candidates.factory"): "only in factory mode",
-    ("candidates.actions.resolve", "candidates.choose"): "only where a person is asked here",
-    ("candidates.actions.resolve", "candidates.menu"): "likewise",
-    ("candidates.actions.resolve", "candidates.record"): "only where a state is written, or its patch printed",
-    ("candidates.actions.wiring", "candidates.saved"): "only where a bundle is saved",
+    ("candidates.commands.resolve", "candidates.run.replay"): "only for --bundle",
+    ("candidates.commands.resolve", "candidates.run.factory"): "only in factory mode",
+    ("candidates.commands.resolve", "candidates.run.answers"): "only where a person is asked here",
+    ("candidates.commands.resolve", "candidates.questions.menu"): "likewise",
+    ("candidates.commands.resolve", "candidates.run.record"): "only where a state is written, or its patch printed",
+    ("candidates.commands.session", "candidates.explain.records"): "only where a bundle is saved",
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
-    ("candidates.issue_sources", "candidates.trackers"): "only where an issue is named",
-    ("candidates.trackers", "collectors.jira.issue"): "90 ms that only a Jira issue pays",
-    ("candidates.trackers", "collectors.github.issue"): "130 ms that only a GitHub issue pays",
-    ("candidates.trackers", "collectors.github.comment"): "likewise",
+    ("candidates.run.issue", "candidates.run.trackers"): "only where an issue is named",
+    ("candidates.run.trackers", "collectors.jira.issue"): "90 ms that only a Jira issue pays",
+    ("candidates.run.trackers", "collectors.github.issue"): "130 ms that only a GitHub issue pays",
+    ("candidates.run.trackers", "collectors.github.comment"): "likewise",
     ("collectors.git.refs", "collectors.git.failures"): "its patterns serve a failure alone",
     ("collectors.git.local_refs", "collectors.git.failures"): "likewise",
     ("collectors.stores.backtests", "hashlib"): "6 ms that only a kept backtest pays",
     ("collectors.config.files", "tomllib"): "only where there is a file",
-    ("candidates.languages", "tomllib"): "only for a question",
-    ("candidates.languages", "string"): "only for a language of one's own",
+    ("candidates.questions.languages", "tomllib"): "only for a question",
+    ("candidates.questions.languages", "string"): "only for a language of one's own",
     ("collectors.git.objects", "pygit2"): "40 ms that only a walk of the history pays",
     ("collectors.stores.user_folders", "pwd"): "hardly ever: where HOME is no absolute path; Windows has none",
     ("collectors.stores.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
@@ -87,7 +87,7 @@ MEMOS_OF_PURE_PARSERS = {
 }
 
 # A file of the program itself is what it was.
-MEMOS_OF_OWN_FILES = {("candidates.languages", "_packaged")}
+MEMOS_OF_OWN_FILES = {("candidates.questions.languages", "_packaged")}
 
 MUTABLE_CALLS = frozenset("list dict set bytearray deque defaultdict Counter OrderedDict ChainMap".split())
 MUTATORS = frozenset(

@@ -19,7 +19,7 @@ def probe_command(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Say whether a branch exists, here and on the remote. Exit 0: it does; 10: it does not; 11: nobody could tell."""
-    from candidates.actions.pipeline import probe  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.checks import probe  # noqa: PLC0415 - when it is to be done
 
     leave(probe(path, flags_of(context, *LOOKING), name, as_json=as_json))
 
@@ -31,7 +31,7 @@ def gate_command(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Refuse a state file that is not ready, with every reason at once. Exit 7: refused."""
-    from candidates.actions.gate import gate  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.gate import gate  # noqa: PLC0415 - when it is to be done
 
     leave(gate(file, autopilot=autopilot, as_json=as_json))
 
@@ -46,6 +46,6 @@ def recheck_command(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Before a push: ask the remote again about the recorded base. Exit 0 fresh, 12 moved, 13 gone, 11 no answer."""
-    from candidates.actions.pipeline import recheck  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.checks import recheck  # noqa: PLC0415 - when it is to be done
 
     leave(recheck(path, flags_of(context, *LOOKING), state, as_json=as_json))

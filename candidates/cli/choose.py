@@ -33,8 +33,8 @@ def choose_command(
     The remote's own answer has to list the branch. Without an issue the evidence that the state holds is kept. Exit
     3 with --cancelled: the question stands.
     """
-    from candidates.actions.choose import choose  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.choose import choose  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, "on_fetch_failure")
     leave(choose(name, path, flags, given_issue(issue, issue_version), state, step, cancelled=cancelled))
@@ -50,6 +50,6 @@ def ask_command(
     ASK_CHOICE_DEFAULT, a number or a label, is marked first. Without a terminal it is taken, or else the first
     option. Exit 3: the person gave up.
     """
-    from candidates.actions.choose import ask  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.choose import ask  # noqa: PLC0415 - when it is to be done
 
     leave(ask(question, answers, language))

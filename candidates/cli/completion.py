@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from candidates.issue_sources import IssueInput
-from candidates.memory_commands import recent_choices
-from candidates.run import prepare
+from candidates.commands.memory_commands import recent_choices
+from candidates.run.issue import IssueInput
+from candidates.run.run import prepare
 from collectors.config.keys import KEYS
 from collectors.errors import EvidenceError
 from collectors.git.local_refs import read_local_refs

@@ -39,9 +39,9 @@ def explain_command(
     Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints. With --bundle no
     repository is looked at, and what the file cannot tell is said.
     """
-    from candidates.actions.explain import explain, explain_saved  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
-    from candidates.explain_command import View  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.explain import explain, explain_saved  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.explain_command import View  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, *SETTINGS)
     view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)
@@ -72,8 +72,8 @@ def collect_command(
     save_bundle: options.SaveOption = None,
 ) -> None:
     """Print the bundle: every fact that the ranking looks at, as `base-branch rank` reads it."""
-    from candidates.actions.collect import collect  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.collect import collect  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
 
     collect(path, flags_of(context, *LOOKING, *SETTINGS), given_issue(issue, issue_version), save_bundle)
 
@@ -87,7 +87,7 @@ def diff_command(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Say what changed between two runs: facts, evidence, and why the answer did. Exit 0, changed or not."""
-    from candidates.actions.diff import diff  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.diff import diff  # noqa: PLC0415 - when it is to be done
 
     diff(before, after, as_json=as_json)
 
@@ -97,7 +97,7 @@ def rank_command(
     ndjson: Annotated[bool, typer.Option("--ndjson", help="Read one bundle a line; print one ranking a line.")] = False,
 ) -> None:
     """Rank the bundle on standard input."""
-    from candidates.rank_command import rank_stream  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.rank import rank_stream  # noqa: PLC0415 - when it is to be done
 
     rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson)
 
@@ -114,7 +114,7 @@ def backtest_command(
     Each question is asked as of the moment before the tag was made. The figure is kept: `resolve` puts it into
     its evidence. Reads this clone alone, and writes nothing but that figure.
     """
-    from candidates.actions.backtest import backtest  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.backtest import backtest  # noqa: PLC0415 - when it is to be done
 
     backtest(path, remote, project_key, as_json=as_json)
 
@@ -138,8 +138,8 @@ def runs_command(
 
     Each keeps its facts on this machine. Of an ID its beginning is enough, where no other run begins so.
     """
-    from candidates.actions.runs import runs  # noqa: PLC0415 - when it is to be done
-    from candidates.explain_command import View  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.explain_command import View  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.runs import runs  # noqa: PLC0415 - when it is to be done
 
     view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)
     runs(run_id, view, save_bundle, clear=clear)

@@ -17,7 +17,7 @@ def remember_command(
     timeout: options.TimeoutOption = None,
 ) -> None:
     """Remember a choice for this project; the remote must list the branch."""
-    from candidates.actions.memory import remember  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.memory import remember  # noqa: PLC0415 - when it is to be done
 
     remember(path, flags_of(context, *LOOKING), branch)
 
@@ -36,7 +36,7 @@ def forget_command(
     project_key: options.KeyOption = None,
 ) -> None:
     """Forget a remembered choice of this project, or all of them."""
-    from candidates.actions.memory import forget  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.memory import forget  # noqa: PLC0415 - when it is to be done
 
     forget(path, flags_of(context, *LOOKING), branch)
 
@@ -50,6 +50,6 @@ def recent_command(
     as_json: options.JsonFlag = False,
 ) -> None:
     """Show the remembered choices of this project, newest first."""
-    from candidates.actions.memory import recent  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.memory import recent  # noqa: PLC0415 - when it is to be done
 
     recent(path, flags_of(context, *LOOKING), as_json=as_json)

@@ -73,7 +73,7 @@ def complete_run(incomplete: str) -> list[str]:
 @_to_a_shell
 def complete_schema(incomplete: str) -> list[str]:
     """The schemas by their names."""
-    from candidates.schemas import NAMES  # noqa: PLC0415 - only for a shell
+    from candidates.setup.schemas import NAMES  # noqa: PLC0415 - only for a shell
 
     return [name for name in NAMES if name.startswith(incomplete)]
 

@@ -88,8 +88,8 @@ def resolve_command(
     Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
     JSON document in every case, printed after the state was written.
     """
-    from candidates.actions.resolve import Asked, replay_bundle, resolve  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.resolve import Asked, replay_bundle, resolve  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, *SETTINGS, *POLICY)
     if bundle is not None:

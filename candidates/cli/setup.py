@@ -12,7 +12,7 @@ SCHEMAS = tuple("bundle ranking decision decisions state gate recheck probe rece
 
 def config_command(path: options.PathArgument = HERE, *, as_json: options.JsonFlag = False) -> None:
     """Show each value of the configuration with where it came from. Tokens are never shown."""
-    from candidates.actions.setup import config  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.setup import config  # noqa: PLC0415 - when it is to be done
 
     config(path, as_json=as_json)
 
@@ -30,14 +30,14 @@ def doctor_command(
     Exit 0: all that is configured works. Else the gravest: 5 set-up, 2 a wrong configuration, 4 the remote,
     6 Jira or GitHub, 3 a remote that a person must name. Standard output has the report at each of them.
     """
-    from candidates.actions.doctor import doctor  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.doctor import doctor  # noqa: PLC0415 - when it is to be done
 
     leave(doctor(path, flags_of(context, *LOOKING), as_json=as_json))
 
 
 def demo_command() -> None:
     """Build a small repository with a remote in a temporary folder, and walk through three decisions."""
-    from candidates.actions.demo import demo  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.demo import demo  # noqa: PLC0415 - when it is to be done
 
     demo()
 
@@ -48,6 +48,6 @@ def schema_command(
     ],
 ) -> None:
     """Print the JSON Schema of what the commands read and print."""
-    from candidates.actions.setup import schema  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.setup import schema  # noqa: PLC0415 - when it is to be done
 
     schema(name)

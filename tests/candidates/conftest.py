@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from candidates.recipes import ObjectFormat, build, load_recipe
+from candidates.setup.recipes import ObjectFormat, build, load_recipe
 from tests.conftest import Repo
 
 

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as altered
 
-from candidates.agent_state import (
+from candidates.contract import BaseBranchSource, Decision, FetchStatus
+from candidates.state_file import (
     BRANCH,
     EVIDENCE,
     PROJECTS,
@@ -38,7 +39,6 @@ from candidates.agent_state import (
     state_patch,
     write_state,
 )
-from candidates.contract import BaseBranchSource, Decision, FetchStatus
 from collectors.errors import InvalidInput, SetupError
 from ranking.facts import AskedOnIssue, Candidate, Convention, Evidence, Ranking
 from tests.ranking.facts_builder import NOW, OID, unhurried

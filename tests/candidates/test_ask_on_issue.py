@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.ask_on_issue import marker_of, question_on
 from candidates.contract import decode_bundle
+from candidates.run.issue_comment import marker_of, question_on
 from collectors.jira.comments import text_of
 from ranking.facts import Evidence
 from ranking.rank import rank

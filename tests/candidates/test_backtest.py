@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from candidates.backtest import Answer, History, Question, as_of, ask, read_questions, report
-from candidates.recipes import Branch as BranchStep
-from candidates.recipes import Commit, Recipe, build
-from candidates.recipes import Tag as TagStep
+from candidates.backtest.backtest import Answer, History, Question, as_of, ask, read_questions, report
+from candidates.setup.recipes import Branch as BranchStep
+from candidates.setup.recipes import Commit, Recipe, build
+from candidates.setup.recipes import Tag as TagStep
 from collectors.stores.backtests import KeptBacktest, keep_backtest, read_backtest
 from ranking.facts import Backtest, Convention, Tag
 from tests.candidates.program import COMMAND, base_branch, environment, resolve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from candidates.cache_notes import cache_notes
+from candidates.run.cache_notes import cache_notes
 from collectors.git.local_refs import Elsewhere, LocalRefs
 from ranking.names import Refname
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from candidates.choose import cancelled, choose_base, interact, keep, with_evidence_of
 from candidates.contract import Decision, Question
 from candidates.exit_codes import ExitCode
-from candidates.issue_sources import IssueInput
-from candidates.pickers import Answer, Asking
-from candidates.run import Run, prepare
+from candidates.questions.questions import Answer, Asking
+from candidates.run.answers import cancelled, choose_base, interact, keep, with_evidence_of
+from candidates.run.issue import IssueInput
+from candidates.run.run import Run, prepare
 from collectors.errors import InvalidInput
 from collectors.process import Git
 from tests.candidates.program import base_branch

@@ -14,7 +14,7 @@ import typer
 from candidates.cli.app import NAMES, Commands, app, declarations_of
 from candidates.cli.help import GROUPS
 from candidates.cli.setup import SCHEMAS
-from candidates.schemas import NAMES as SCHEMA_NAMES
+from candidates.setup.schemas import NAMES as SCHEMA_NAMES
 
 SCRIPT = Path(sys.executable).with_name("base-branch")
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candidates.config_view import ConfigView, config_lines, view_configuration
 from candidates.contract import encode_pretty
+from candidates.setup.config_view import ConfigView, config_lines, view_configuration
 from collectors.config.configuration import Configuration, read_configuration
 from collectors.config.keys import KEYS, PRECEDENCE, REPOSITORY_MAY_SET
 

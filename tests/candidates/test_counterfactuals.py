@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as altered
 
-from candidates.counterfactuals import Change, changes_for, deciding_changes
-from candidates.explain import explain
-from candidates.replay import recollected
+from candidates.explain.counterfactuals import Change, changes_for, deciding_changes
+from candidates.explain.text import explain
 from candidates.resolver import resolve
+from candidates.run.replay import recollected
 from ranking.facts import Settings
 from ranking.rank import rank, read_asked
 from tests.ranking.facts_builder import chose, facts, wants

@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.collect import Collected, RemoteUndecided
 from candidates.contract import Decision, encode_line, json_schema
-from candidates.decide import Policy, decide, is_silent, undecided_remote
 from candidates.exit_codes import ExitCode
 from candidates.resolver import resolve
+from candidates.run.collect import Collected, RemoteUndecided
+from candidates.run.decide import Policy, decide, is_silent, undecided_remote
 from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from collectors.git.refs import RemoteChoice, RemoteQuestion

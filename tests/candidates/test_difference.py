@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace as altered
 
 from candidates.contract import encode_pretty
-from candidates.decide import Policy, decide
-from candidates.difference import differ, difference_lines, fact_changes
-from candidates.replay import recollected
-from candidates.saved import Recorded, parse_saved, recorded
+from candidates.explain.diff import differ, difference_lines, fact_changes
+from candidates.explain.records import Recorded, parse_saved, recorded
+from candidates.run.decide import Policy, decide
+from candidates.run.replay import recollected
 from ranking.facts import Backtest, Failure, IssueField, IssueVersion, Settings
 from tests.candidates.program import base_branch
 from tests.ranking.facts_builder import NOW, chose, facts, pull, wants

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.explain import members
+from candidates.explain.text import members
 from ranking.rank import rank, read_asked
 from tests.candidates.program import COMMAND, base_branch, environment
 from tests.ranking.facts_builder import facts

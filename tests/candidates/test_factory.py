@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.collect import RemoteUndecided
 from candidates.contract import Decision, Decisions, Source, WouldPost
-from candidates.decide import Policy, decide, undecided_remote
 from candidates.exit_codes import ExitCode
-from candidates.factory import Factory, NeedsInput, Requested, Result, decided_before, failed, reported, result_of
-from candidates.replay import recollected
+from candidates.run.collect import RemoteUndecided
+from candidates.run.decide import Policy, decide, undecided_remote
+from candidates.run.factory import Factory, NeedsInput, Requested, Result, decided_before, failed, reported, result_of
+from candidates.run.replay import recollected
 from collectors.errors import InvalidInput, SetupError, SourceError
 from collectors.git.refs import RemoteQuestion
 from ranking.facts import Failure, Settings

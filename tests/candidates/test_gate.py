@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candidates.agent_state import SOURCES, merge_state, parse_state, state_patch
-from candidates.gate import ACCESS_TIERS, DESIGN_REFERENCES, check_file, gate, state_schema
+from candidates.checks.gate import ACCESS_TIERS, DESIGN_REFERENCES, check_file, gate, state_schema
+from candidates.state_file import SOURCES, merge_state, parse_state, state_patch
 from tests.candidates.test_agent_state import RANKING, TIE, apply_patch, decided
 from tests.ranking.facts_builder import unhurried
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as altered
 
 from candidates.contract import Decision, Decisions, Option, Question, encode_line
-from candidates.hosts import HostName, cut_middle, host_named, render
-from candidates.languages import read_language
-from candidates.pickers import Answer, Asking, base_branch_question, fetch_failed_question, remote_question
-from candidates.presenting import read_presentation
+from candidates.questions.hosts import HostName, cut_middle, host_named, render
+from candidates.questions.languages import read_language
+from candidates.questions.presentation import read_presentation
+from candidates.questions.questions import Answer, Asking, base_branch_question, fetch_failed_question, remote_question
 from candidates.resolver import resolve
-from candidates.schemas import schema_of
+from candidates.setup.schemas import schema_of
 from collectors.errors import InvalidInput, SetupError
 from ranking.facts import Failure
 from ranking.rank import rank

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.explain_command import View, text_of
-from candidates.markup import label, markdown, mermaid, span
-from candidates.replay import recollected
-from candidates.saved import Recorded, parse_saved, recorded
+from candidates.commands.explain_command import View, text_of
+from candidates.explain.markdown import label, markdown, mermaid, span
+from candidates.explain.records import Recorded, parse_saved, recorded
+from candidates.run.replay import recollected
 from ranking.facts import Issue, IssueVersion
 from ranking.rank import rank
 from tests.ranking.facts_builder import facts, wants

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from candidates.schemas import schema_of
+from candidates.setup.schemas import schema_of
 from tests.candidates.program import Answer, base_branch, resolve, settled, source
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candidates.menu import Key, Menu, Row, draw, fit, press, read_default, wrap
+from candidates.questions.menu import Key, Menu, Row, draw, fit, press, read_default, wrap
 from collectors.errors import InvalidInput
 from tests.candidates.program import COMMAND, Done, base_branch, environment
 from tests.ranking.facts_builder import unhurried

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as altered
 
+from candidates.commands.explain_command import View, lines_of
 from candidates.contract import Remote, Source, TrailEntry, encode_pretty
-from candidates.decide import Policy, decide
-from candidates.explain_command import View, lines_of
-from candidates.page import page
-from candidates.replay import recollected
-from candidates.saved import Recorded, parse_saved, recorded
+from candidates.explain.page.page import page
+from candidates.explain.records import Recorded, parse_saved, recorded
+from candidates.run.decide import Policy, decide
+from candidates.run.replay import recollected
 from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Convention, Evidence, Failure, Issue, IssueVersion, Ranking, Tag
 from ranking.names import shown

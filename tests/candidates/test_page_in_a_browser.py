@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.page import page
+from candidates.explain.page.page import page
 from ranking.names import shown
 from tests.candidates.html_reader import read_page
 from tests.candidates.test_page import HOSTILE, TIED, hostile, of

@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace as altered
 
 from candidates.contract import Decision, Question
-from candidates.languages import ENGLISH, Language, parse_language, read_language
-from candidates.pickers import (
+from candidates.questions.languages import ENGLISH, Language, parse_language, read_language
+from candidates.questions.questions import (
     Answer,
     Asking,
     answers_of,
@@ -247,7 +247,7 @@ def test_what_is_no_step_is_refused(step: str) -> None:
 
 
 def test_both_languages_are_complete_and_differ() -> None:
-    folder = Path(read_language.__code__.co_filename).with_name("languages")
+    folder = Path(read_language.__code__.co_filename).with_name("texts")
     english = tomllib.loads((folder / "en.toml").read_text(encoding="utf-8"))
     turkish = tomllib.loads((folder / "tr.toml").read_text(encoding="utf-8"))
     assert english.keys() == turkish.keys()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 import pytest
 
-from candidates.collect import RemoteUndecided
-from candidates.probe import Probed, Sight, State, probe, sentence
+from candidates.checks.probe import Probed, Sight, State, probe, sentence
+from candidates.run.collect import RemoteUndecided
 from collectors.errors import InvalidInput, SetupError
 from collectors.process import Deadline
 from ranking.facts import Failure

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from candidates.agent_state import write_state
-from candidates.collect import RemoteUndecided
-from candidates.recheck import Rechecked, recheck, recheck_changes, sentence
+from candidates.checks.recheck import Rechecked, recheck, recheck_changes, sentence
+from candidates.run.collect import RemoteUndecided
+from candidates.state_file import write_state
 from collectors.errors import InvalidInput, SetupError
 from collectors.process import Deadline
 from tests.conftest import Repo

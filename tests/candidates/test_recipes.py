@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from candidates import recipes
-from candidates.recipes import Clone, build, load_recipe, parse_recipe, plan, recipe_names
+from candidates.setup import recipes
+from candidates.setup.recipes import Clone, build, load_recipe, parse_recipe, plan, recipe_names
 from collectors.errors import InvalidInput, SetupError
 
 ROOT = Path(__file__).parents[2]
@@ -345,7 +345,7 @@ def test_the_plan_is_one_stream_unless_the_clone_is_in_the_middle() -> None:
 
 
 def test_a_package_carries_its_recipes_beside_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = tmp_path / "candidates" / "recipes.py"
+    installed = tmp_path / "setup" / "recipes.py"
     (installed.parent / "fixtures" / "repos").mkdir(parents=True)
     (installed.parent / "fixtures" / "repos" / "own.toml").write_text('about = "own"\n', encoding="utf-8")
     monkeypatch.setattr(recipes, "__file__", str(installed))
@@ -358,5 +358,5 @@ def test_a_wheel_holds_every_recipe(tmp_path: Path) -> None:
     builder = builders.WheelBuilder(str(ROOT))
     (wheel,) = builder.build(directory=str(tmp_path), versions=["standard"])
     with zipfile.ZipFile(wheel) as archive:
-        held = {name for name in archive.namelist() if name.startswith("candidates/fixtures/repos/")}
-    assert held == {f"candidates/fixtures/repos/{name}.toml" for name in recipe_names()}
+        held = {name for name in archive.namelist() if name.startswith("candidates/setup/fixtures/repos/")}
+    assert held == {f"candidates/setup/fixtures/repos/{name}.toml" for name in recipe_names()}

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from candidates.contract import Decision, encode_line, json_schema
-from candidates.replay import MAY_FOLLOW, Replay, replay
+from candidates.run.replay import MAY_FOLLOW, Replay, replay
 from collectors.config.keys import FLAGS
 from collectors.errors import InvalidInput
 from tests.candidates.program import Answer, base_branch, settled

@@ -13,12 +13,12 @@ import jsonschema
 import pytest
 
 from candidates import __version__
-from candidates.decide import Policy, decide
-from candidates.explain_command import View
-from candidates.kept_runs import KeptRun, Outcome, keep_run
-from candidates.replay import recollected
-from candidates.runs_command import RunsRequest, list_or_explain
-from candidates.schemas import schema_of
+from candidates.commands.explain_command import View
+from candidates.commands.runs_command import RunsRequest, list_or_explain
+from candidates.run.decide import Policy, decide
+from candidates.run.replay import recollected
+from candidates.runs.kept import KeptRun, Outcome, keep_run
+from candidates.setup.schemas import schema_of
 from collectors.errors import InvalidInput
 from tests.candidates.program import COMMAND, Done, base_branch, children_that_mention, environment, resolve, start
 from tests.ranking.facts_builder import facts, wants
@@ -252,7 +252,7 @@ def test_a_run_that_is_ended_from_outside_is_kept_too(lines: Stand, tmp_path: Pa
 
 def test_more_facts_than_the_ring_takes_leave_the_decision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = facts("main release/8.3.0 release/8.4.0", issue=wants(("8.4.0",)))
-    monkeypatch.setattr("candidates.kept_runs.LARGEST_LINE", 10)
+    monkeypatch.setattr("candidates.runs.kept.LARGEST_LINE", 10)
     decision = decide(recollected(found), Policy(autonomy="full", replay=True))[0]
     outcome = Outcome(
         id="", at=found.now, command="resolve", repository="acme/app", folder="/x", exit_code=0, version="0.0.1"

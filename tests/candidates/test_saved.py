@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from candidates.commands.explain_command import View, lines_of, read_record
 from candidates.contract import decode_bundle, encode_pretty
-from candidates.decide import Policy, decide
-from candidates.explain_command import View, lines_of, read_record
-from candidates.replay import recollected
-from candidates.saved import parse_saved, save_bundle
+from candidates.explain.records import parse_saved, save_bundle
+from candidates.run.decide import Policy, decide
+from candidates.run.replay import recollected
 from collectors.errors import InvalidInput
 from ranking.rank import rank
 from tests.candidates.program import base_branch
@@ -22,7 +22,7 @@ from tests.ranking.facts_builder import facts, wants
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from candidates.saved import Recorded
+    from candidates.explain.records import Recorded
     from tests.candidates.conftest import MakeStand
 
 TIED = facts("main release/8.3.0 release/8.4.0 feature/x", issue=wants(("8.3.0", "8.4.0")))

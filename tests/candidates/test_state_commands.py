@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from candidates.schemas import NAMES, schema_of
+from candidates.setup.schemas import NAMES, schema_of
 from tests.candidates.program import Answer, Done, base_branch
 from tests.candidates.test_agent_state import apply_patch
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.lanes import figure, in_words
-from candidates.replay import recollected
-from candidates.time_axis import axis_over
-from candidates.timeline import Lane, Mark, Shared, Timeline, read_timeline
+from candidates.explain.page.lanes import figure, in_words
+from candidates.explain.page.time_axis import axis_over
+from candidates.explain.page.timeline import Lane, Mark, Shared, Timeline, read_timeline
+from candidates.run.replay import recollected
 from ranking.facts import Tag
 from ranking.names import shown
 from ranking.versions import Version

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.replay import recollected
-from candidates.whys import why, why_not
+from candidates.explain.why import why, why_not
+from candidates.run.replay import recollected
 from ranking.facts import Failure, Settings
 from tests.ranking.facts_builder import chose, facts, pull, wants
 

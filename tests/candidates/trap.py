@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # What a run would load in the middle of its work.
-for module in ("agent_state", "backtest_command", "cli.app", "factory", "memory_commands", "record", "saved"):
+for module in (
+    "backtest.report",
+    "cli.app",
+    "commands.memory_commands",
+    "explain.records",
+    "run.factory",
+    "run.record",
+    "state_file",
+):
     import_module(f"candidates.{module}")
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT

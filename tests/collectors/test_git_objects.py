@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from candidates.recipes import Branch, Clone, Commit, Delete, Merge, Recipe, Tag, build, load_recipe
+from candidates.setup.recipes import Branch, Clone, Commit, Delete, Merge, Recipe, Tag, build, load_recipe
 from collectors.git import objects as git_objects
 from collectors.git.commit_graph import Line, parse_batch, parse_walk, to_datetime
 from collectors.git.objects import Lineage, read_ahead_behind, read_dates, read_lineage

@@ -14,14 +14,14 @@ import msgspec
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.agent_state import base_faults
-from candidates.choose import with_evidence_of
+from candidates.commands.rank import rank_stream
 from candidates.contract import decode_bundle
-from candidates.decide import Policy, decide
-from candidates.languages import parse_language
-from candidates.near import near_names
-from candidates.rank_command import rank_stream
-from candidates.replay import recollected
+from candidates.questions.languages import parse_language
+from candidates.run.answers import with_evidence_of
+from candidates.run.decide import Policy, decide
+from candidates.run.replay import recollected
+from candidates.state_file import base_faults
+from candidates.suggest import near_names
 from collectors.config.files import parse_file
 from collectors.config.keys import KEYS, from_text
 from collectors.errors import InvalidInput, SetupError

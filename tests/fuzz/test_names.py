@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from candidates.languages import ENGLISH
-from candidates.menu import Key, Menu, Row, draw, fit, numbered, press, wrap
-from candidates.near import near_names
+from candidates.questions.languages import ENGLISH
+from candidates.questions.menu import Key, Menu, Row, draw, fit, numbered, press, wrap
+from candidates.suggest import near_names
 from collectors.git.failures import failure_of
 from collectors.git.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from collectors.issue.reference import parse_reference

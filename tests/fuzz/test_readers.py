@@ -14,9 +14,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candidates.agent_state import base_faults, change_text, parse_state
-from candidates.gate import gate
-from candidates.languages import ENGLISH, parse_language
+from candidates.checks.gate import gate
+from candidates.questions.languages import ENGLISH, parse_language
+from candidates.state_file import base_faults, change_text, parse_state
 from collectors.config.files import parse_file
 from collectors.errors import InvalidInput
 from collectors.git.commit_graph import (
