@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from msgspec import Struct
 
-from candidates.contract import UNNAMED, Source
-from collectors.config.configuration import Configuration
-from collectors.process import Deadline, Git
-from ranking.facts import Issue, IssueVersion
+from candidates.contract import Source
+from collectors.process import Deadline
+from ranking.facts import Issue
 
 if TYPE_CHECKING:
     from collectors.github.rest import HostBranches
@@ -40,20 +39,3 @@ class IssueInput(Struct, frozen=True, kw_only=True):
     text: str | None = None
     versions: tuple[str, ...] = ()
     stdin: BinaryIO | None = None
-
-
-def prepare_issue(
-    given: IssueInput, git: Git, configuration: Configuration, *, repository: str | None, host: str | None
-) -> ReadIssue:
-    """Parse the reference now, before anything is asked; the reading comes when the result is called.
-
-    InvalidInput for what is no reference, and for a file that is not right; SetupError where Jira is named and
-    none is configured.
-    """
-    named = tuple(IssueVersion(name=name, field="fixVersions", role="fix") for name in given.versions)
-    if given.text is None:
-        issue = Issue(key=UNNAMED, read="answered", versions=named) if named else None
-        return lambda _: IssueAnswer(issue=issue)
-    from candidates.run.trackers import prepare_reference  # noqa: PLC0415 - only where an issue is named
-
-    return prepare_reference(given.text, given.stdin, named, git, configuration, repository=repository, host=host)

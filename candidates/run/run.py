@@ -11,11 +11,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
-from candidates.contract import Decision, Decisions, Question, Sibling
+from candidates.contract import UNNAMED, Decision, Decisions, Question, Sibling
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Collected, PrepareIssue, RemoteUndecided, Request, collect, locate
 from candidates.run.decide import Policy, asks_on_issue, decide, is_silent, undecided_remote
-from candidates.run.issue import IssueInput, prepare_issue
+from candidates.run.issue import IssueAnswer, IssueInput, ReadIssue
 from candidates.run.issue_comment import ask_on_issue
 from collectors.config.configuration import Configuration, read_configuration
 from collectors.errors import SetupError
@@ -25,7 +25,7 @@ from collectors.process import Git
 from collectors.remote_url import redact
 from collectors.signals import awaited
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
-from ranking.facts import Facts
+from ranking.facts import Facts, Issue, IssueVersion
 from ranking.names import fault_of
 
 # Questions are asked kind by kind, the earliest first; of several repositories the gravest outcome counts.
@@ -98,6 +98,23 @@ def prepare(
 
 def _reader(given: IssueInput, git: Git, configuration: Configuration) -> PrepareIssue:
     return lambda repository, host: prepare_issue(given, git, configuration, repository=repository, host=host)
+
+
+def prepare_issue(
+    given: IssueInput, git: Git, configuration: Configuration, *, repository: str | None, host: str | None
+) -> ReadIssue:
+    """Parse the reference now, before anything is asked; the reading comes when the result is called.
+
+    InvalidInput for what is no reference, and for a file that is not right; SetupError where Jira is named and
+    none is configured.
+    """
+    named = tuple(IssueVersion(name=name, field="fixVersions", role="fix") for name in given.versions)
+    if given.text is None:
+        issue = Issue(key=UNNAMED, read="answered", versions=named) if named else None
+        return lambda _: IssueAnswer(issue=issue)
+    from candidates.run.trackers import prepare_reference  # noqa: PLC0415 - only where an issue is named
+
+    return prepare_reference(given.text, given.stdin, named, git, configuration, repository=repository, host=host)
 
 
 def advance(run: Run) -> tuple[Run, str | None]:
