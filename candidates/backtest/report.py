@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from candidates.backtest.backtest import Answer, Outcome, Question, Report, ask, read_questions, report
 from candidates.backtest.history import read_history
-from candidates.explain.text import Line
+from candidates.styled import Line
 from collectors.process import Git
 from collectors.stores.backtests import KeptBacktest, keep_backtest
 from collectors.stores.preferences import preferences_path

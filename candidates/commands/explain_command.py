@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,10 +19,11 @@ from candidates.explain.records import (
     unknown_lines,
     write_whole,
 )
-from candidates.explain.text import Line, explain
+from candidates.explain.text import explain
 from candidates.explain.why import why, why_not
 from candidates.run.collect import Collected
 from candidates.run.replay import MAY_FOLLOW
+from candidates.styled import Line, Shown
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT
 
@@ -58,14 +59,6 @@ class View(Struct, frozen=True, kw_only=True):
             "--json": self.as_json,
         }
         return [flag for flag, value in asked.items() if value]
-
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """What is printed: bytes or lines on standard output, notices on standard error."""
-
-    data: bytes | None = None
-    lines: Sequence[Line] = ()
-    notices: tuple[str, ...] = ()
 
 
 def as_asked(found: Collected | Recorded, view: View) -> Shown:

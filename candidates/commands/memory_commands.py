@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from candidates.memory import forget, forgotten, remember, to_show
+from candidates.memory import Recent, forget, forgotten, remember, to_show
 from candidates.run.collect import Located, locate
 from candidates.run.run import Run
 from candidates.suggest import near_hint
@@ -12,18 +10,7 @@ from collectors.errors import EvidenceError, InvalidInput, SetupError
 from collectors.git.refs import RemoteAnswer, ask_remote
 from collectors.process import Deadline
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
-from ranking.facts import RecentChoice, Record
 from ranking.names import shown
-
-
-class Recent(Record, frozen=True, kw_only=True):
-    """The remembered choices of one project, newest first, and how the reading went."""
-
-    schema: Literal["base-branch/recent@1"] = "base-branch/recent@1"
-    project_key: str
-    choices: tuple[RecentChoice, ...]
-    state: Literal["answered", "partial", "failed", "not-asked"]
-    detail: str | None = None
 
 
 def remember_choice(run: Run, branch: str) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates import __version__
-from candidates.commands.explain_command import Shown, View, as_asked
+from candidates.commands.explain_command import View, as_asked
 from candidates.contract import encode_pretty
 from candidates.explain.records import Recorded, decided, recorded, save_bundle
-from candidates.explain.text import Line
 from candidates.run.replay import recollected
 from candidates.runs.kept import KeptRun, KeptRuns, Outcome, clear_runs, read_run, read_runs
+from candidates.styled import Line, Shown
 from collectors.errors import InvalidInput
 from ranking.names import shown
 

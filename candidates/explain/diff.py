@@ -13,8 +13,8 @@ import msgspec
 from msgspec.structs import replace as altered
 
 from candidates.explain.records import Recorded
-from candidates.explain.text import Line
 from candidates.resolver import resolve
+from candidates.styled import Line
 from ranking.facts import (
     Branch,
     Candidate,

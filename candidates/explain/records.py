@@ -13,10 +13,11 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from candidates.contract import Decision, Decisions, Remote, Source, TrailEntry, decode_bundle, encode_bundle
-from candidates.explain.text import Line, answer_lines, candidate_lines, remote_of, source_lines, trail_lines
+from candidates.explain.text import answer_lines, candidate_lines, remote_of, source_lines, trail_lines
 from candidates.run.collect import Collected
 from candidates.run.replay import overlaid, recollected
 from candidates.state_file import BRANCH, EVIDENCE, NULLABLE, SOURCE
+from candidates.styled import Line
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
 from collectors.stores.store_file import reason_of, replace_bytes

@@ -10,13 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from candidates.contract import UNNAMED, Remote, Source, TrailEntry
 from candidates.explain.counterfactuals import deciding_changes
 from candidates.run.collect import Collected
+from candidates.styled import Line, Part
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
 from ranking.rank import View
 from ranking.versions import read_branch
-
-Part = tuple[str, str]
-Line = list[Part]
 
 _MOST_SHOWN = 10
 _MOST_MEMBERS = 5

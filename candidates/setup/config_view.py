@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from candidates.styled import Line
 from collectors.config.configuration import Configuration, JiraCredential
 from collectors.config.files import REPOSITORY_FILE
 from collectors.config.keys import DEFAULT_PORTS, KEYS, PRECEDENCE, REPOSITORY_MAY_SET, Held, Key, Origin, Secret
 from collectors.remote_url import redact
 from ranking.facts import Record
 from ranking.names import shown
-
-Line = list[tuple[str, str]]
-"""(style, text) parts, as `explain` has them."""
 
 Plain = None | bool | int | float | str | tuple[str, ...]
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from candidates.explain.text import Line, explain
+from candidates.explain.text import explain
 from candidates.run.collect import Request, collect
 from candidates.run.decide import Policy, decide
 from candidates.setup.recipes import Built, build, load_recipe
+from candidates.styled import Line
 from collectors.process import Git
 from ranking.facts import Issue, IssueVersion
 

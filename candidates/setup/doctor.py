@@ -16,6 +16,7 @@ from msgspec import Struct
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Located, RemoteUndecided, locate
 from candidates.run.trackers import github_site, on_github
+from candidates.styled import Line
 from collectors.config.configuration import Configuration, read_configuration
 from collectors.errors import EvidenceError, InvalidInput, SetupError, SourceError
 from collectors.git.refs import RemoteAnswer, ask_remote
@@ -91,7 +92,7 @@ def examine(git: Git, flags: Mapping[str, object]) -> Health:
     return Health(checks=tuple(one.check for one in found), exit_code=next(c for c in _GRAVEST if c in codes))
 
 
-def health_lines(health: Health) -> Iterator[list[tuple[str, str]]]:
+def health_lines(health: Health) -> Iterator[Line]:
     """The same for a person: what works, what does not, and under that what to do."""
     for check in health.checks:
         who = f" as {shown(check.identity)}" if check.identity else ""

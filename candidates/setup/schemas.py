@@ -9,8 +9,8 @@ import msgspec
 from candidates.checks.gate import GateReport, state_schema
 from candidates.checks.probe import Probed
 from candidates.checks.recheck import Rechecked
-from candidates.commands.memory_commands import Recent
 from candidates.contract import SCHEMA_NAMES, json_schema
+from candidates.memory import Recent
 from candidates.questions.hosts import Picker
 from candidates.runs.kept import KeptRun, KeptRuns
 from collectors.errors import InvalidInput

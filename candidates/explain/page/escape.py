@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from candidates.explain.text import Line
+from candidates.styled import Line
 from ranking.names import shown
 
 _MOST_CHARACTERS = 600

@@ -16,7 +16,6 @@ from candidates.explain.page.timeline import read_timeline
 from candidates.explain.records import Recorded
 from candidates.explain.text import (
     NO_CONVENTION,
-    Line,
     answer,
     answer_lines,
     asked_at,
@@ -28,6 +27,7 @@ from candidates.explain.text import (
     spoken,
 )
 from candidates.run.collect import Collected
+from candidates.styled import Line
 from ranking.facts import Candidate
 
 _AT_FIRST = 10
