@@ -54,7 +54,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.main", "candidates.cli.app"): "typer, git and the collectors, which rank does not need",
     ("candidates.cli.app", "candidates.cli"): "one group of commands at a time",
     ("candidates.cli.app", "candidates.cli.tracing"): "only for -v and --debug",
-    ("candidates.cli.app", "candidates.cli.versions"): "asked for in a report of a fault only",
+    ("candidates.cli.app", "candidates.commands.versions"): "asked for in a report of a fault only",
     ("candidates.commands.resolve", "candidates.run.replay"): "only for --bundle",
     ("candidates.commands.resolve", "candidates.run.factory"): "only in factory mode",
     ("candidates.commands.resolve", "candidates.run.answers"): "only where a person is asked here",

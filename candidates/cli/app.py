@@ -85,7 +85,7 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:  # noqa: FBT001 - typer's callback
     if value:
-        from candidates.cli.versions import versions  # noqa: PLC0415 - only here
+        from candidates.commands.versions import versions  # noqa: PLC0415 - only here
 
         for line in versions(dict(os.environ)):
             typer.echo(line)

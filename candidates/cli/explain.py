@@ -39,8 +39,11 @@ def explain_command(
     Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints. With --bundle no
     repository is looked at, and what the file cannot tell is said.
     """
-    from candidates.commands.explain import explain, explain_saved  # noqa: PLC0415 - when it is to be done
-    from candidates.commands.explain_command import View  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.explain import (  # noqa: PLC0415 - when it is to be done
+        View,
+        explain,
+        explain_saved,
+    )
     from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, *SETTINGS)
@@ -138,7 +141,7 @@ def runs_command(
 
     Each keeps its facts on this machine. Of an ID its beginning is enough, where no other run begins so.
     """
-    from candidates.commands.explain_command import View  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.explain import View  # noqa: PLC0415 - when it is to be done
     from candidates.commands.runs import runs  # noqa: PLC0415 - when it is to be done
 
     view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)

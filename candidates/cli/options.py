@@ -40,50 +40,42 @@ def leave(code: int) -> None:
 _ASKED_BY_A_SHELL = any(name.startswith("_") and name.endswith("_COMPLETE") for name in os.environ)
 
 
-def _to_a_shell(complete: Callable[..., list[str]]) -> Callable[..., list[str]] | None:
+def to_a_shell(complete: Callable[..., list[str]]) -> Callable[..., list[str]] | None:
     """Nothing in any other run: typer would look at each."""
     return complete if _ASKED_BY_A_SHELL else None
 
 
-@_to_a_shell
+@to_a_shell
 def complete_branch(ctx: typer.Context, incomplete: str) -> list[str]:
     """Branches of the clone in the current folder: of a line that ends in an option [PATH] is not read yet."""
-    from candidates.cli.completion import branch_names  # noqa: PLC0415 - only for a shell
+    from candidates.commands.completion import branch_names  # noqa: PLC0415 - only for a shell
 
     names = branch_names(HERE, os.environ, ctx.params.get("remote"))
     return [name for name in names if name.startswith(incomplete)]
 
 
-@_to_a_shell
+@to_a_shell
 def complete_remembered(incomplete: str) -> list[str]:
     """Branches that are remembered."""
-    from candidates.cli.completion import remembered_names  # noqa: PLC0415 - only for a shell
+    from candidates.commands.completion import remembered_names  # noqa: PLC0415 - only for a shell
 
     return [name for name in remembered_names(HERE, os.environ) if name.startswith(incomplete)]
 
 
-@_to_a_shell
+@to_a_shell
 def complete_run(incomplete: str) -> list[str]:
     """Kept runs."""
-    from candidates.cli.completion import run_ids  # noqa: PLC0415 - only for a shell
+    from candidates.commands.completion import run_ids  # noqa: PLC0415 - only for a shell
 
     return [run_id for run_id in run_ids(os.environ) if run_id.startswith(incomplete)]
-
-
-@_to_a_shell
-def complete_schema(incomplete: str) -> list[str]:
-    """The schemas by their names."""
-    from candidates.setup.schemas import NAMES  # noqa: PLC0415 - only for a shell
-
-    return [name for name in NAMES if name.startswith(incomplete)]
 
 
 def one_of(key: str) -> Callable[..., list[str]] | None:
     """The words that a key of the configuration takes."""
 
-    @_to_a_shell
+    @to_a_shell
     def complete(incomplete: str) -> list[str]:
-        from candidates.cli.completion import words_of  # noqa: PLC0415 - only for a shell
+        from candidates.commands.completion import words_of  # noqa: PLC0415 - only for a shell
 
         return [word for word in words_of(key) if word.startswith(incomplete)]
 

@@ -5,9 +5,15 @@ from typing import Annotated
 import typer
 
 from candidates.cli import options
-from candidates.cli.options import HERE, LOOKING, flags_of, leave
+from candidates.cli.options import HERE, LOOKING, flags_of, leave, to_a_shell
 
 SCHEMAS = tuple("bundle ranking decision decisions state gate recheck probe recent picker runs run".split())
+
+
+@to_a_shell
+def complete_schema(incomplete: str) -> list[str]:
+    """The schemas by their names."""
+    return [name for name in SCHEMAS if name.startswith(incomplete)]
 
 
 def config_command(path: options.PathArgument = HERE, *, as_json: options.JsonFlag = False) -> None:
@@ -44,7 +50,7 @@ def demo_command() -> None:
 
 def schema_command(
     name: Annotated[
-        str, typer.Argument(help=f"{', '.join(SCHEMAS[:-1])} or {SCHEMAS[-1]}.", autocompletion=options.complete_schema)
+        str, typer.Argument(help=f"{', '.join(SCHEMAS[:-1])} or {SCHEMAS[-1]}.", autocompletion=complete_schema)
     ],
 ) -> None:
     """Print the JSON Schema of what the commands read and print."""

@@ -1,13 +1,22 @@
-"""`remember`, `forget` and `recent`: the memory of this repository's project."""
+"""`remember`, `forget` and `recent`: the memory changed by a person's explicit word, and shown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from candidates.commands.memory_commands import forget_choice, recent_choices, remember_choice
+from candidates import memory
 from candidates.commands.session import asking_for_the_remote, plain_run
+from candidates.memory import Recent, forgotten, to_show
+from candidates.run.collect import Located, locate
+from candidates.run.run import Run
+from candidates.suggest import near_hint
 from candidates.terminal import notice, print_record, show
+from collectors.errors import EvidenceError, InvalidInput, SetupError
+from collectors.git.refs import RemoteAnswer, ask_remote
+from collectors.process import Deadline
+from collectors.stores.preferences import Remembered, preferences_path, read_recent
+from ranking.names import shown
 
 
 def remember(path: Path, flags: Mapping[str, object], branch: str) -> None:
@@ -34,3 +43,60 @@ def recent(path: Path, flags: Mapping[str, object], *, as_json: bool) -> None:
         show([[("bold", f"{c.branch}"), ("", f"  {c.count}x, last on {c.last_used:%Y-%m-%d}")] for c in found.choices])
     if found.detail is not None:
         notice(found.detail)
+
+
+def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
+    """Record a choice that the remote's own answer lists; what has to be said of it.
+
+    InvalidInput for a branch that the remote does not have; EvidenceError `remote-silent` where it did not answer.
+    """
+    here = locate(run.git, run.configuration.remote, run.request.checkout)
+    _check(run, here, branch)
+    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    changed = memory.remember(
+        preferences_path(run.git.environ), _key(run, here), branch, run.request.now, branch_ttl_days=days
+    )
+    return (*changed.warnings, f"remembered for {_key(run, here)}: {branch}")
+
+
+def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
+    """Forget one choice of this project, or all of them; what has to be said of it."""
+    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    changed = memory.forget(preferences_path(run.git.environ), key, branch, run.request.now)
+    gone = forgotten(changed)
+    said = f"forgotten for {key}: {', '.join(map(shown, gone))}" if gone else f"nothing was remembered for {key}"
+    return (*changed.warnings, said)
+
+
+def recent_choices(run: Run) -> Recent:
+    """The choices that count today, the newest first."""
+    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    found = _read(run, key)
+    return Recent(project_key=key, choices=to_show(found.choices), state=found.state, detail=found.detail)
+
+
+def _read(run: Run, key: str) -> Remembered:
+    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    return read_recent(preferences_path(run.git.environ), key, now=run.request.now, branch_ttl_days=days)
+
+
+def _key(run: Run, here: Located) -> str:
+    return run.configuration.project_key or here.name
+
+
+def _check(run: Run, here: Located, branch: str) -> None:
+    if here.choice is None:
+        message = "this repository has no remote to check the choice against"
+        raise SetupError(message, code="no-remote", hint="git remote add origin URL")
+    deadline = Deadline(run.configuration.timeout)
+    answer = ask_remote(run.git, here.choice.name, deadline, host=here.host)
+    if not isinstance(answer, RemoteAnswer):
+        message = (
+            f"{here.choice.name} did not answer ({answer.kind}: {answer.detail}): {shown(branch)} is not remembered"
+        )
+        raise EvidenceError(
+            message, code="remote-silent", hint=f"base-branch remember {shown(branch)}, when it answers again"
+        )
+    if branch not in answer.branches:
+        message = f"{here.choice.name} has no branch {shown(branch)}"
+        raise InvalidInput(message, hint=near_hint(branch, answer.branches))

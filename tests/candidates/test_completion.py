@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.cli.completion import branch_names, run_ids, words_of
+from candidates.commands.completion import branch_names, run_ids, words_of
 from collectors.config.keys import KEYS
 from tests.candidates.program import base_branch, environment, resolve
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.commands.explain_command import View, text_of
+from candidates.commands.explain import View, text_of
 from candidates.explain.markdown import label, markdown, mermaid, span
 from candidates.explain.records import Recorded, parse_saved, recorded
 from candidates.run.replay import recollected

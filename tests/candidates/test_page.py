@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as altered
 
-from candidates.commands.explain_command import View, lines_of
+from candidates.commands.explain import View, lines_of
 from candidates.contract import Remote, Source, TrailEntry, encode_pretty
 from candidates.explain.page.page import page
 from candidates.explain.records import Recorded, parse_saved, recorded

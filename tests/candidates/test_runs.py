@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 
 from candidates import __version__
-from candidates.commands.explain_command import View
-from candidates.commands.runs_command import RunsRequest, list_or_explain
+from candidates.commands.explain import View
+from candidates.commands.runs import RunsRequest, list_or_explain
 from candidates.run.decide import Policy, decide
 from candidates.run.replay import recollected
 from candidates.runs.kept import KeptRun, Outcome, keep_run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from candidates.commands.explain_command import View, lines_of, read_record
+from candidates.commands.explain import View, lines_of, read_record
 from candidates.contract import decode_bundle, encode_pretty
 from candidates.explain.records import parse_saved, save_bundle
 from candidates.run.decide import Policy, decide

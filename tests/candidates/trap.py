@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 for module in (
     "backtest.report",
     "cli.app",
-    "commands.memory_commands",
+    "commands.memory",
     "explain.records",
     "run.factory",
     "run.record",

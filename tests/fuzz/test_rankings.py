@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from candidates.commands.explain_command import View, lines_of
+from candidates.commands.explain import View, lines_of
 from candidates.contract import decode_bundle, encode_line
 from candidates.explain.diff import differ, difference_lines
 from candidates.explain.markdown import label, markdown, mermaid, span

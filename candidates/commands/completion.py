@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from candidates.commands.memory_commands import recent_choices
+from candidates.commands.memory import recent_choices
 from candidates.run.issue import IssueInput
 from candidates.run.run import prepare
 from collectors.config.keys import KEYS
