@@ -14,7 +14,7 @@ from collectors.errors import SetupError
 from collectors.process import Deadline, Git, Ran, git_environment, run
 
 if TYPE_CHECKING:
-    from tests.conftest import Workshop
+    from tests.support.repositories import Workshop
 
 
 def ran(stdout: bytes) -> Ran:

@@ -32,10 +32,10 @@ from collectors.jira.issue import read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Facts, Failure, Issue, RefListing, Repository
 from tests.fuzz.hostile import FEWER, as_bytes, damaged, faults_of, fuzzed, texts, values
-from tests.github_server import DATE, HOST, Canned, Hub, Item, Milestone, Repo, github_server
-from tests.jira_server import Jira, jira_server, link, parent, remote, site_of, version
-from tests.jira_server import Reply as JiraReply
 from tests.ranking.facts_builder import NOW
+from tests.support.github_server import DATE, HOST, Canned, Hub, Item, Milestone, Repo, github_server
+from tests.support.jira_server import Jira, jira_server, link, parent, remote, site_of, version
+from tests.support.jira_server import Reply as JiraReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -42,9 +42,9 @@ from ranking.rank import rank
 from ranking.recent import is_expired
 from ranking.versions import Version, read_branch, read_label, read_tag
 from ranking.words import is_family
-from tests.candidates.program import base_branch
 from tests.fuzz.hostile import GOOD_BUNDLE, as_bytes
 from tests.ranking.facts_builder import NOW, answer, chose, facts, pull, tag, wants
+from tests.support.program import base_branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
