@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,38 @@ MAY_IMPORT = {
     "candidates": {"ranking", "collectors", "candidates"},
 }
 
+# The floors of a package, lowest first: a room (a module or a folder of modules) imports from lower floors alone.
+# The rooms of one floor do not know each other.
+FLOORS = {
+    "collectors": (
+        "__init__ errors remote_url signals",
+        "input_file process strict_json",
+        "git http_body http_waiting issue stores",
+        "config github jira",
+    ),
+    "candidates": (
+        "__init__ contract exit_codes memory output styled suggest",
+        "boundary resolver state_file terminal",
+        "backtest questions",
+        "run",
+        "checks explain runs",
+        "explain.page setup",
+        "commands",
+        "cli",
+        "main",
+        "__main__",
+    ),
+}
+
+# The command line declares, the commands do: of the application it needs no more.
+THE_COMMAND_LINE_MAY_IMPORT = {"boundary", "cli", "commands"}
+
+# A module, or a folder of modules.
 OWNERS = {
     "pygit2": "collectors.git.objects",
     "jira": "collectors.jira.issue",
     "github": "collectors.github.issue",
-    "typer": "candidates.cli.app",
+    "typer": "candidates.cli",
     "rich": "candidates.terminal",
     "fcntl": "collectors.stores.store_file",
     "termios": "candidates.questions.menu",
@@ -34,11 +62,6 @@ OWNERS = {
     "platformdirs": "collectors.stores.user_folders",
     "jsonschema": None,  # the tests check with it; the program decodes with msgspec
     "subprocess": "collectors.process",
-}
-
-# One owner in several files: a group of commands each.
-PARTS_OF_AN_OWNER = {
-    "typer": tuple(f"candidates.cli.{group}" for group in "options choose explain memory checks resolve setup".split())
 }
 
 # What ranking may take from outside (facts in, ranking out: no file, clock, environment or randomness).
@@ -52,9 +75,6 @@ RANKING_MAY_USE = frozenset(
 IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.main", "candidates.commands.rank"): "all that rank needs; the rest comes with the command line",
     ("candidates.main", "candidates.cli.app"): "typer, git and the collectors, which rank does not need",
-    ("candidates.cli.app", "candidates.cli"): "one group of commands at a time",
-    ("candidates.cli.app", "candidates.cli.tracing"): "only for -v and --debug",
-    ("candidates.cli.app", "candidates.commands.versions"): "asked for in a report of a fault only",
     ("candidates.commands.resolve", "candidates.run.replay"): "only for --bundle",
     ("candidates.commands.resolve", "candidates.run.factory"): "only in factory mode",
     ("candidates.commands.resolve", "candidates.run.answers"): "only where a person is asked here",
@@ -152,6 +172,82 @@ def test_dependence_runs_one_way() -> None:
     assert wrong == []
 
 
+@cache
+def own_imports(module: Module) -> set[str]:
+    """The modules of the program that one imports, wherever: inside functions and for the type checker as well."""
+    names = {m.name for m in modules()}
+    found = set()
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Import(names=aliases):
+                found |= {alias.name for alias in aliases}
+            case ast.ImportFrom(module=str(source), names=aliases):
+                parts = {f"{source}.{alias.name}" for alias in aliases} & names
+                found |= parts or {source}
+    return (found & names) - {module.name}
+
+
+def room_of(name: str) -> tuple[str, str]:
+    """The package of a module, and the room in it."""
+    package, _, rest = name.partition(".")
+    if rest.startswith("explain.page"):
+        return package, "explain.page"
+    return package, rest.partition(".")[0] or "__init__"
+
+
+def floor_of(package: str, room: str) -> int:
+    floors = [number for number, rooms in enumerate(FLOORS[package]) if room in rooms.split()]
+    assert len(floors) == 1, f"{package}.{room} has no floor"
+    return floors[0]
+
+
+def test_every_room_stands_on_lower_floors() -> None:
+    wrong = [
+        f"{module.name} imports {name}"
+        for module in modules()
+        if module.package in FLOORS
+        for name in own_imports(module)
+        if name.partition(".")[0] == module.package and room_of(name) != room_of(module.name)
+        if floor_of(*room_of(name)) >= floor_of(*room_of(module.name))
+    ]
+    assert wrong == []
+
+
+def test_every_room_has_a_floor_and_every_floor_its_rooms() -> None:
+    for package, floors in FLOORS.items():
+        rooms = {room_of(module.name)[1] for module in modules() if module.package == package}
+        assert rooms == set(" ".join(floors).split())
+
+
+def test_the_command_line_declares_and_the_commands_do() -> None:
+    wrong = [
+        f"{module.name} imports {name}"
+        for module in modules()
+        if room_of(module.name) == ("candidates", "cli")
+        for name in own_imports(module)
+        if room_of(name)[0] == "candidates" and room_of(name)[1] not in THE_COMMAND_LINE_MAY_IMPORT
+    ]
+    assert wrong == []
+
+
+def test_no_module_needs_itself() -> None:
+    """Not even by an import inside a function: `CycleError` names the modules."""
+    order = tuple(TopologicalSorter({module.name: own_imports(module) for module in modules()}).static_order())
+    assert order.index("ranking.facts") < order.index("candidates.main")
+
+
+def test_a_unit_test_lies_where_its_module_does() -> None:
+    names = {module.name for module in modules()}
+    lost = []
+    for package in FLOORS:
+        for path in sorted((ROOT / "tests" / package).rglob("test_*.py")):
+            folder = ".".join(path.parent.relative_to(ROOT / "tests").parts)
+            words = path.stem.removeprefix("test_").split("_")
+            if not any(f"{folder}.{'_'.join(words[:end])}" in names for end in range(1, len(words) + 1)):
+                lost.append(str(path.relative_to(ROOT)))
+    assert lost == []
+
+
 def test_ranking_takes_nothing_from_outside_that_could_tell_it_more_than_the_facts() -> None:
     wrong = [
         f"{module.name}:{line} imports {name}"
@@ -165,8 +261,9 @@ def test_ranking_takes_nothing_from_outside_that_could_tell_it_more_than_the_fac
 
 @pytest.mark.parametrize("library", sorted(OWNERS))
 def test_one_owner_a_library(library: str) -> None:
+    owner = OWNERS[library]
     users = {m.name for m in modules() for _, name in imported(m.tree) if name.partition(".")[0] == library}
-    assert users <= {OWNERS[library], *PARTS_OF_AN_OWNER.get(library, ())}
+    assert {user for user in users if owner is None or not f"{user}.".startswith(f"{owner}.")} == set()
 
 
 def test_nothing_starts_a_process_beside_the_one_owner() -> None:
@@ -193,7 +290,7 @@ def test_imports_inside_functions_are_the_ones_that_have_a_reason() -> None:
         for _, name in imported(function)
     }
     # A declared command loads what it does when it is called: its help and its usage errors need none of it.
-    inside = {(name, loaded) for name, loaded in inside if name not in PARTS_OF_AN_OWNER["typer"]}
+    inside = {(name, loaded) for name, loaded in inside if not name.startswith("candidates.cli.")}
     assert inside - IMPORTS_INSIDE_FUNCTIONS.keys() == set()
     assert IMPORTS_INSIDE_FUNCTIONS.keys() - inside == set(), "a reason without its import"
 
