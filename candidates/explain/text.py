@@ -1,6 +1,6 @@
 """The person's view: the answer first, then who said what, the candidates with their evidence, and what fired.
 
-Pure: a list of lines, each a list of (style, text) parts; `cli` puts them on a screen.
+Pure: a list of lines, each a list of (style, text) parts; `terminal` puts them on a screen.
 """
 
 from __future__ import annotations

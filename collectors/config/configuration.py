@@ -1,6 +1,6 @@
 """The configuration: flag, environment, repository, user file, default, merged by that precedence; origins kept.
 
-Owns which host a token may go to. Reads two files (`config_files`) and an environment that was captured by the
+Owns which host a token may go to. Reads two files (`files`) and an environment that was captured by the
 caller; keeps no state. A flag or a variable decides for this run, so either beats what lies in a file; the
 repository's file beats the user's because it is the nearer one, and may set only what is its own to know.
 """

@@ -372,7 +372,7 @@ _ALL: Final = (
     Key(name="jira.fields", type=tuple[str, ...] | None, variables=("BASE_BRANCH_JIRA_FIELDS",)),
     Key(name="github.host", type=str | None, variables=("BASE_BRANCH_GITHUB_HOST", "GH_HOST"), check=_host_fault),
     Key(name="github.apiUrl", type=str | None, variables=("BASE_BRANCH_GITHUB_API_URL",), check=_url_fault),
-    # Shown here; `github_site` binds them to their hosts, and checks them where they are used.
+    # Shown here; `collectors.github.site` binds them to their hosts, and checks them where they are used.
     Key(
         name="github.token",
         type=str | None,

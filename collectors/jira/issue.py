@@ -1,6 +1,6 @@
 """A Jira issue's facts, in few requests; the one question on it. The only module that imports `jira`.
 
-Asks, and leaves what an answer means to `jira_facts` and why there is none to `jira_failures`. Nothing that the
+Asks, and leaves what an answer means to `facts` and why there is none to `failures`. Nothing that the
 server does raises from `read_jira_issue` and `who_am_i`; a comment that could not be found or posted is a SourceError.
 """
 

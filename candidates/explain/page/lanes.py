@@ -1,6 +1,6 @@
 """The picture of a timeline: a lane for each branch, drawn as SVG beside its names, and the same in words.
 
-Pure geometry, without a script. Text from outside passes through `html_text` alone.
+Pure geometry, without a script. Text from outside passes through `escape` alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from candidates.explain.page.escape import code, text
 from candidates.explain.page.time_axis import TimeAxis, axis_over
 from candidates.explain.page.timeline import Lane, Mark, Timeline
 
-# Heights and widths in CSS pixels: the names beside the picture are laid out by the same numbers in `page_style`.
+# Heights and widths in CSS pixels: the names beside the picture are laid out by the same numbers in `style`.
 ROW = 28
 EDGE = 26
 

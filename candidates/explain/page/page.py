@@ -1,6 +1,6 @@
 """`explain --html`: one self-contained page that says what `explain` says on a terminal, with a picture of the lines.
 
-Pure: a record in, the page's text out. No script, nothing loaded; text from outside passes through `html_text` alone.
+Pure: a record in, the page's text out. No script, nothing loaded; text from outside passes through `escape` alone.
 """
 
 from __future__ import annotations
