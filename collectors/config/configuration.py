@@ -91,7 +91,7 @@ class GitHubConfiguration(Struct, frozen=True, kw_only=True):
         return self.api_url if host.lower() == (self.host or _PUBLIC_HOST).lower() else None
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The environment for `github_site.find_site`: the configured host stands in it as gh's own GH_HOST does.
+        """The environment for `github.site.find_site`: the configured host stands in it as gh's own GH_HOST does.
 
         A GH_HOST that is there stays: the Enterprise token beside it is that host's.
         """
