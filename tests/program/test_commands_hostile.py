@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.collectors.test_process import needs_proc
+from tests.support.processes import needs_proc
 from tests.support.program import (
     COMMAND,
     base_branch,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.collectors.test_process import needs_proc
+from tests.support.processes import needs_proc
 from tests.support.program import base_branch, children_that_mention, names, resolve, settled, source
 from tests.support.repositories import Repo
 from tests.support.servers import (

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.candidates.test_memory import NAMESPACE, refused
 from tests.support.faulty_git import faulty_git
 from tests.support.issue_world import world_of
 from tests.support.jira_server import jira_server
+from tests.support.processes import NAMESPACE, refused
 from tests.support.program import COMMAND, base_branch, environment, resolve, settled, source, start
 from tests.support.servers import refusing_port
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.collectors.test_process import alive, needs_proc
 from tests.support.faulty_git import faulty_git
+from tests.support.processes import alive, needs_proc
 from tests.support.program import ROOT, base_branch, environment, start
 from tests.support.servers import HOST
 

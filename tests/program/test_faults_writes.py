@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.collectors.test_process import alive, needs_proc
+from tests.support.processes import alive, needs_proc
 from tests.support.program import environment
 
 if TYPE_CHECKING:

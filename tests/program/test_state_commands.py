@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from candidates.setup.schemas import NAMES, schema_of
-from tests.candidates.test_state_file import apply_patch
 from tests.support.program import Answer, Done, base_branch
+from tests.support.states import apply_patch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from candidates.checks.gate import ACCESS_TIERS, DESIGN_REFERENCES, check_file, gate, state_schema
 from candidates.state_file import SOURCES, merge_state, parse_state, state_patch
-from tests.candidates.test_state_file import RANKING, TIE, apply_patch, decided
 from tests.ranking.facts_builder import unhurried
+from tests.support.states import RANKING, TIE, apply_patch, decided
 
 if TYPE_CHECKING:
     from pathlib import Path

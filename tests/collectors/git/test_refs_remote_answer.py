@@ -19,7 +19,7 @@ from collectors.git.refs import (
 )
 from collectors.process import Deadline
 from ranking.facts import Failure
-from tests.collectors.test_process import alive, needs_proc
+from tests.support.processes import alive, needs_proc
 from tests.support.servers import (
     HOST,
     breaking_listener,
