@@ -6,7 +6,7 @@ import sys
 
 from candidates.boundary import guarded
 
-_RANK_CALLS = (("rank",), ("rank", "--ndjson"))
+_RANK_FLAGS = {"--ndjson", "--confidence"}
 
 
 def main() -> None:
@@ -16,10 +16,12 @@ def main() -> None:
 
 
 def _run() -> None:
-    if tuple(sys.argv[1:]) in _RANK_CALLS:
+    command, flags = sys.argv[1:2], sys.argv[2:]
+    if command == ["rank"] and len(set(flags)) == len(flags) and _RANK_FLAGS.issuperset(flags):
         from candidates.commands.rank import rank_stream  # noqa: PLC0415 - wiring
 
-        rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson="--ndjson" in sys.argv)
+        wanted = {"ndjson": "--ndjson" in flags, "confidence": "--confidence" in flags}
+        rank_stream(sys.stdin.buffer, sys.stdout.buffer, **wanted)
     else:
         from candidates.cli.app import app  # noqa: PLC0415 - wiring
 

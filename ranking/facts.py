@@ -65,6 +65,20 @@ class Failure(Record, frozen=True, kw_only=True):
     host: str | None = None
 
 
+class LinePattern(Record, frozen=True, kw_only=True):
+    """A pattern of branch names that an automation file of the default branch names."""
+
+    pattern: str
+    file: str
+
+
+class Declaration(Record, frozen=True, kw_only=True):
+    """A version that a file at a branch's tip declares."""
+
+    file: str
+    version: str
+
+
 class Repository(Record, frozen=True, kw_only=True):
     """Which repository, which of its remotes and why that one, and what is known of its default branch."""
 
@@ -75,6 +89,7 @@ class Repository(Record, frozen=True, kw_only=True):
     remote_type: Literal["github", "bitbucket", "gitlab", "generic-git"] | None = None
     default_branch: str | None = None
     default_branch_state: Literal["remote", "host-api", "cached", "none", "failed", "not-asked"] = "not-asked"
+    line_patterns: tuple[LinePattern, ...] = ()
 
 
 # By position too, unlike the other records: 100,000 are made at once.
@@ -91,15 +106,21 @@ class Branch(Record, frozen=True, gc=False):
     committed_at: Instant | None = None
     date_state: Literal["read", "object-missing", "failed", "not-asked"] = "not-asked"
     protected: bool | None = None
+    declares: tuple[Declaration, ...] = ()
+    declares_state: Literal["read", "none", "object-missing", "failed", "not-asked"] = "not-asked"
 
 
 class Tag(Record, frozen=True, kw_only=True):
-    """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked."""
+    """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked.
+
+    `merged_into`: for a tag on no branch's own line, the branches whose own line took it in first, by a merge.
+    """
 
     name: str
     commit: OidText | None = None
     created_at: Instant | None = None
     branches: tuple[str, ...] | None = None
+    merged_into: tuple[str, ...] | None = None
 
 
 class RefListing(Record, frozen=True, kw_only=True):
@@ -191,6 +212,7 @@ class Settings(Record, frozen=True, kw_only=True):
     max_candidates: Annotated[int, Meta(ge=1)] = 50
     derive_floor: Annotated[float, Meta(ge=0, le=1)] | None = None
     work_prefixes: Patterns | None = None
+    derive_at: Annotated[float, Meta(ge=0, le=1)] = 0.75
 
 
 class Facts(Record, frozen=True, kw_only=True):
@@ -247,3 +269,9 @@ class Ranking(Record, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...]
     notes: tuple[str, ...]
     asked_on_issue: AskedOnIssue | None = None
+
+
+class SureRanking(Ranking, frozen=True, kw_only=True):
+    """A ranking with the confidence in its first candidate, from 0 to 1; null if the issue asks for no version."""
+
+    confidence: float | None = None

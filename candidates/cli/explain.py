@@ -98,11 +98,14 @@ def diff_command(
 def rank_command(
     *,
     ndjson: Annotated[bool, typer.Option("--ndjson", help="Read one bundle a line; print one ranking a line.")] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Add how likely the first candidate is right, from 0 to 1.")
+    ] = False,
 ) -> None:
     """Rank the bundle on standard input."""
     from candidates.commands.rank import rank_stream  # noqa: PLC0415 - when it is to be done
 
-    rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson)
+    rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson, confidence=confidence)
 
 
 def backtest_command(

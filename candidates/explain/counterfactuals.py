@@ -115,9 +115,9 @@ def _labels(view: View, branch: str) -> Iterator[str]:
     if line is not None:
         yield ".".join(map(str, line.reading.version.numbers))
         yield ".".join(map(str, (*line.reading.version.numbers, 0)))
-        if line.product:
-            yield f"{' '.join(sorted(line.product))} {'.'.join(map(str, line.reading.version.numbers))}"
-    carried = [r for r in view.repo.lineage.releases() if branch in (r.branches or ())]
+        if line.words:
+            yield f"{' '.join(sorted(line.words))} {'.'.join(map(str, line.reading.version.numbers))}"
+    carried = [r for r in view.repo.record.releases() if branch in (r.branches or ())]
     if carried:
         *first, last = carried[-1].version.numbers
         yield ".".join(map(str, (*first, last + 1)))

@@ -13,8 +13,8 @@ from candidates.run.collect import Collected
 from candidates.styled import Line, Part
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
+from ranking.order import newest_first
 from ranking.rank import View
-from ranking.versions import read_branch
 
 _MOST_SHOWN = 10
 _MOST_MEMBERS = 5
@@ -131,9 +131,8 @@ def listing_rows(facts: Facts) -> Iterator[tuple[str, str]]:
 
 def members(view: View, convention: Convention) -> list[str]:
     """The branches that stand under the convention's template, newest version first."""
-    read = {name: reading for name in view.repo.conventions.other if (reading := read_branch(name)) is not None}
-    under = sorted(name for name, reading in read.items() if reading.template == convention.template)
-    return sorted(under, key=lambda name: read[name].version.key, reverse=True)
+    under = [line for line in view.repo.conventions.lines.values() if line.template == convention.template]
+    return newest_first(sorted(under, key=lambda line: line.name))
 
 
 def _members(view: View, convention: Convention) -> str:
@@ -243,7 +242,7 @@ def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width:
 def newest_releases(view: View) -> dict[str, str]:
     """The newest release tag that each branch carries, as far as somebody looked."""
     newest: dict[str, str] = {}
-    for release in view.repo.lineage.releases():
+    for release in view.repo.record.releases():
         for branch in release.branches or ():
             newest[branch] = release.name
     return newest

@@ -200,7 +200,7 @@ def _carried(collected: Collected | None, names: Sequence[str]) -> dict[str, str
         return {}
     facts, repo = collected.facts, collected.view.repo
     made = {tag.name: tag.created_at.timestamp() if tag.created_at else float("-inf") for tag in facts.refs.tags}
-    placed = [(made[release.name], place, release) for place, release in enumerate(repo.lineage.all_releases())]
+    placed = [(made[release.name], place, release) for place, release in enumerate(repo.record.releases())]
     tags: dict[str, list[str]] = {name: [] for name in names}
     # The newest first: by day where that is known, else by version.
     for _, _, release in sorted(placed, key=lambda p: p[:2], reverse=True):
