@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = [sys.executable, "-c"]
-PROGRAM = [*PYTHON, "from candidates.front import main; main()"]
+PROGRAM = [*PYTHON, "from candidates.main import main; main()"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.racing import PROGRAM, PYTHON, Case, race, ratio
 
 UNAVOIDABLE = "import typer, msgspec"
-RESOLVES_OWN = f"{UNAVOIDABLE}; import candidates.cli, candidates.commands.resolve, candidates.actions.resolve"
+RESOLVES_OWN = f"{UNAVOIDABLE}; import candidates.cli.app, candidates.cli.resolve, candidates.commands.resolve"
 
 
 def start(folder: Path, repeats: int) -> None:

@@ -1,3 +1,3 @@
-"""The application: thin commands over collect, rank, resolve and render."""
+"""The application. Candidate *branches* are the business of `ranking`."""
 
 __version__ = "0.1.0"

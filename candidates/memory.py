@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from msgspec.structs import replace as altered
 
 from collectors.errors import InvalidInput
-from collectors.preferences import Changed, Stored, change_recent, newest_first, time_to_live
-from collectors.store_file import LOCK_SECONDS
-from ranking.facts import RecentChoice
+from collectors.stores.preferences import Changed, Stored, change_recent, newest_first, time_to_live
+from collectors.stores.store_file import LOCK_SECONDS
+from ranking.facts import RecentChoice, Record
 from ranking.names import fault_of, shown
 from ranking.recent import is_expired
 
@@ -24,6 +25,16 @@ MOST_KEPT = 10
 
 MOST_SHOWN = 5
 """Choices that a person is shown."""
+
+
+class Recent(Record, frozen=True, kw_only=True):
+    """The remembered choices of one project, newest first, and how the reading went."""
+
+    schema: Literal["base-branch/recent@1"] = "base-branch/recent@1"
+    project_key: str
+    choices: tuple[RecentChoice, ...]
+    state: Literal["answered", "partial", "failed", "not-asked"]
+    detail: str | None = None
 
 
 def remember(

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from candidates.contract import encode_pretty
-from candidates.explain import Line
 from candidates.output import written_out
+from candidates.styled import Line, Shown
 from ranking.facts import Record
 from ranking.names import shown
-
-if TYPE_CHECKING:
-    from candidates.explain_command import Shown
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The errors that cross module borders. Only `candidates.cli` turns them into words and exit codes.
+"""The errors that cross module borders. Only `candidates.boundary` turns them into words and exit codes.
 
 EvidenceError
 ├── InvalidInput (also ValueError)     exit 2: what was given is wrong; `where` is its dotted path

@@ -66,10 +66,17 @@ class Failure(Record, frozen=True, kw_only=True):
 
 
 class LinePattern(Record, frozen=True, kw_only=True):
-    """A pattern of branch names that an automation file at the default branch's tip names."""
+    """A pattern of branch names that an automation file of the default branch names."""
 
     pattern: str
     file: str
+
+
+class Declaration(Record, frozen=True, kw_only=True):
+    """A version that a file at a branch's tip declares."""
+
+    file: str
+    version: str
 
 
 class Repository(Record, frozen=True, kw_only=True):
@@ -83,13 +90,6 @@ class Repository(Record, frozen=True, kw_only=True):
     default_branch: str | None = None
     default_branch_state: Literal["remote", "host-api", "cached", "none", "failed", "not-asked"] = "not-asked"
     line_patterns: tuple[LinePattern, ...] = ()
-
-
-class Declaration(Record, frozen=True, kw_only=True):
-    """A version that a version file says at the tip of a branch."""
-
-    file: str
-    version: str
 
 
 # By position too, unlike the other records: 100,000 are made at once.
@@ -113,8 +113,7 @@ class Branch(Record, frozen=True, gc=False):
 class Tag(Record, frozen=True, kw_only=True):
     """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked.
 
-    `merged_into`: the branches whose own line took its commit in first, by a merge; None: nobody looked or nothing
-    took it in.
+    `merged_into`: for a tag on no branch's own line, the branches whose own line took it in first, by a merge.
     """
 
     name: str
@@ -218,6 +217,7 @@ class Settings(Record, frozen=True, kw_only=True):
     max_candidates: Annotated[int, Meta(ge=1)] = 50
     derive_floor: Annotated[float, Meta(ge=0, le=1)] | None = None
     work_prefixes: Patterns | None = None
+    derive_at: Annotated[float, Meta(ge=0, le=1)] = 0.75
 
 
 class Facts(Record, frozen=True, kw_only=True):
@@ -274,3 +274,9 @@ class Ranking(Record, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...]
     notes: tuple[str, ...]
     asked_on_issue: AskedOnIssue | None = None
+
+
+class SureRanking(Ranking, frozen=True, kw_only=True):
+    """A ranking with the confidence in its first candidate, from 0 to 1; null if the issue asks for no version."""
+
+    confidence: float | None = None

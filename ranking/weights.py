@@ -6,10 +6,17 @@ else is shown with 0 points: recency and order must not break a tie between two 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 ISSUE_VERSION: Final = 100
-"""The issue's own version belongs on this branch: by its name, by the release tags it carries, or by both."""
+"""What a branch gets that takes the issue's own version, before the points of its signals (`points`)."""
+
+RIVAL: Final = 4
+"""Branches that are at most so many times less likely than the likeliest tie with it, if it is not sure by itself."""
+
+FORESEEN: Final = 0.996
+"""The share of answers in recorded histories that the evidence can foretell: no confidence is higher than this."""
 
 LINKED_RELEASE: Final = 90
 """A linked pull request, release item or parent says so; the issue's own version goes before it."""
@@ -61,3 +68,26 @@ LISTED: Final = 5
 
 CACHED: Final = 1
 """Only this clone knows it: the remote did not answer."""
+
+PRIORS: Final[Mapping[str, int]] = {"beside-plain": -40, "product|not-named": -40}
+"""Points for what is too rare in recorded histories to fit.
+
+Where nothing is released, a word beside plain lines names a product; a label's product word excludes other branches.
+"""
+
+SENTENCES: Final[Mapping[str, str]] = {
+    "moved": "newer lines were released from it since",
+    "rarer": "more branches are named in another way for such a version",
+    "once": "it carries one release only",
+    "out": "it is named for one release, which has been made",
+    "wordy": "another branch of the same version has a plainer name",
+    "work": "it looks like a work branch",
+    "tail": "more numbers follow the version in its name",
+    "product|asked": "it is named for the product of the label",
+    "product|other": "its name has the word of another product",
+    "product|not-named": "other branches are named for the product of the label",
+    "beside-plain": "other lines have no such word, and nothing is released that could tell what it means",
+    "beside-exact": "another branch is named for exactly this version",
+    "pattern": "automation files name it",
+}
+"""What a signal says in evidence, by its code or the first part of its code; the others are phrased in `match`."""

@@ -1,27 +1,27 @@
 """What every test stands on: an own home, no git variables of the caller, fixed dates, a network trap.
 
-The trap watches this process alone; servers that children may talk to are in `tests.servers`, on loopback.
+The trap watches this process alone; servers that children may talk to are in `tests.support.servers`, on loopback.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import os
+import shutil
 import signal
-import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-from collectors.process import Git
+from candidates.setup.recipes import ObjectFormat, build, load_recipe
+from tests.support.repositories import MakeStand, Repo, Stand, Workshop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
 # How long an example takes says how busy the machine is, and nothing else.
 settings.register_profile("unhurried", deadline=None)
@@ -149,72 +149,38 @@ def _settle_in(patch: pytest.MonkeyPatch, path: Path) -> None:
 # --- repositories ---
 
 
-@dataclass(frozen=True, slots=True)
-class Repo:
-    """A real repository at a path, driven by the real git."""
-
-    path: Path
-
-    def git(self, *arguments: str, stdin: str = "") -> str:
-        """Run git here; its output without the last newline. Anything but success is an error of the test."""
-        ran = subprocess.run(
-            ["git", *arguments],
-            cwd=self.path,
-            input=stdin.encode(),
-            capture_output=True,
-            check=False,
-        )
-        assert ran.returncode == 0, ran.stderr.decode()
-        return ran.stdout.decode().removesuffix("\n")
-
-    def commit(self, message: str = "work", *, branch: str | None = None) -> str:
-        """Add an empty commit to HEAD, or to a branch that is made from HEAD if need be; its object id."""
-        if branch is None:
-            self.git("commit", "--quiet", "--allow-empty", "--message", message)
-            return self.oid("HEAD")
-        held = self.refs().get(f"refs/heads/{branch}") or self.oid("HEAD")
-        made = self.git("commit-tree", "-p", held, "-m", message, f"{held}^{{tree}}")
-        self.git("update-ref", f"refs/heads/{branch}", made)
-        return made
-
-    def oid(self, revision: str) -> str:
-        """The object id that a revision stands for."""
-        return self.git("rev-parse", "--verify", revision)
-
-    def refs(self) -> dict[str, str]:
-        """All refs: full refname to object id."""
-        rows = self.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-        return {name: oid for name, _, oid in (row.partition(" ") for row in rows)}
-
-    def port(self, *, environ: Mapping[str, str] | None = None, executable: str = "git") -> Git:
-        """The program's own git at this path, in the test's environment."""
-        return Git(folder=self.path, environ=dict(os.environ) | dict(environ or {}), executable=executable)
-
-
-@dataclass(frozen=True, slots=True)
-class Workshop:
-    """Makes repositories in one temporary folder."""
-
-    folder: Path
-
-    def init(self, name: str, *options: str, commit: bool = True) -> Repo:
-        """Make a repository with one commit on main."""
-        path = self.folder / name
-        path.mkdir(parents=True)
-        repo = Repo(path)
-        repo.git("init", "--quiet", *options)
-        if commit:
-            repo.commit("first")
-        return repo
-
-    def clone(self, source: Repo | str, name: str, *options: str) -> Repo:
-        """Clone a repository, or what a URL names."""
-        url = str(source.path) if isinstance(source, Repo) else source
-        Repo(self.folder).git("clone", "--quiet", *options, "--", url, name)
-        return Repo(self.folder / name)
-
-
 @pytest.fixture
 def workshop(tmp_path: Path) -> Workshop:
     """Make repositories under the test's temporary folder."""
     return Workshop(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def _masters(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, ObjectFormat], Path]:
+    made: dict[tuple[str, str], Path] = {}
+
+    def master(recipe: str, object_format: ObjectFormat) -> Path:
+        if (recipe, object_format) not in made:
+            folder = tmp_path_factory.mktemp(recipe)
+            build(load_recipe(recipe), folder, dict(os.environ), object_format=object_format)
+            made[recipe, object_format] = folder
+        return made[recipe, object_format]
+
+    return master
+
+
+@pytest.fixture
+def stand(tmp_path: Path, _masters: Callable[[str, ObjectFormat], Path]) -> MakeStand:
+    """Make a stand from a recipe: `acme/app.git`, and a clone of it beside; `recipe:sha256` for SHA-256."""
+
+    def make(recipe: str) -> Stand:
+        name, _, form = recipe.partition(":")
+        master = _masters(name, "sha256" if form == "sha256" else "sha1")
+        remote, clone = tmp_path / "acme" / "app.git", tmp_path / "clone"
+        shutil.copytree(master / "remote.git", remote)
+        shutil.copytree(master / "clone", clone)
+        made = Stand(Repo(remote), Repo(clone))
+        made.serve_as(str(remote))
+        return made
+
+    return make

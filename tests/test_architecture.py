@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,25 +23,45 @@ MAY_IMPORT = {
     "candidates": {"ranking", "collectors", "candidates"},
 }
 
-OWNERS = {
-    "pygit2": "collectors.git_objects",
-    "jira": "collectors.jira_issue",
-    "github": "collectors.github_issue",
-    "typer": "candidates.cli",
-    "rich": "candidates.terminal",
-    "fcntl": "collectors.store_file",
-    "termios": "candidates.menu",
-    "tty": "candidates.menu",
-    "platformdirs": "collectors.user_folders",
-    "jsonschema": None,  # the tests check with it; the program decodes with msgspec
-    "subprocess": "collectors.process",
+# The floors of a package, lowest first: a room (a module or a folder of modules) imports from lower floors alone.
+# The rooms of one floor do not know each other.
+FLOORS = {
+    "collectors": (
+        "__init__ errors remote_url signals",
+        "input_file process strict_json",
+        "git http_body http_waiting issue stores",
+        "config github jira",
+    ),
+    "candidates": (
+        "__init__ contract exit_codes memory output styled suggest",
+        "boundary resolver state_file terminal",
+        "backtest questions",
+        "run",
+        "checks explain runs",
+        "explain.page setup",
+        "commands",
+        "cli",
+        "main",
+        "__main__",
+    ),
 }
 
-# One owner in several files: a group of commands each.
-PARTS_OF_AN_OWNER = {
-    "typer": tuple(
-        f"candidates.commands.{group}" for group in "options choose explain memory pipeline resolve setup".split()
-    )
+# The command line declares, the commands do: of the application it needs no more.
+THE_COMMAND_LINE_MAY_IMPORT = {"boundary", "cli", "commands"}
+
+# A module, or a folder of modules.
+OWNERS = {
+    "pygit2": "collectors.git.objects",
+    "jira": "collectors.jira.issue",
+    "github": "collectors.github.issue",
+    "typer": "candidates.cli",
+    "rich": "candidates.terminal",
+    "fcntl": "collectors.stores.store_file",
+    "termios": "candidates.questions.menu",
+    "tty": "candidates.questions.menu",
+    "platformdirs": "collectors.stores.user_folders",
+    "jsonschema": None,  # the tests check with it; the program decodes with msgspec
+    "subprocess": "collectors.process",
 }
 
 # What ranking may take from outside (facts in, ranking out: no file, clock, environment or randomness).
@@ -52,33 +73,30 @@ RANKING_MAY_USE = frozenset(
 )
 
 IMPORTS_INSIDE_FUNCTIONS = {
-    ("candidates.front", "candidates.rank_command"): "all that rank needs; the rest comes with the command line",
-    ("candidates.front", "candidates.cli"): "typer, git and the collectors, which rank does not need",
-    ("candidates.cli", "candidates.commands"): "one group of commands at a time",
-    ("candidates.cli", "candidates.tracing"): "only for -v and --debug",
-    ("candidates.cli", "candidates.versions"): "asked for in a report of a fault only",
-    ("candidates.actions.resolve", "candidates.replay"): "only for --bundle",
-    ("candidates.actions.resolve", "candidates.factory"): "only in factory mode",
-    ("candidates.actions.resolve", "candidates.choose"): "only where a person is asked here",
-    ("candidates.actions.resolve", "candidates.menu"): "likewise",
-    ("candidates.actions.resolve", "candidates.record"): "only where a state is written, or its patch printed",
-    ("candidates.actions.wiring", "candidates.saved"): "only where a bundle is saved",
+    ("candidates.main", "candidates.commands.rank"): "all that rank needs; the rest comes with the command line",
+    ("candidates.main", "candidates.cli.app"): "typer, git and the collectors, which rank does not need",
+    ("candidates.commands.resolve", "candidates.run.replay"): "only for --bundle",
+    ("candidates.commands.resolve", "candidates.run.factory"): "only in factory mode",
+    ("candidates.commands.resolve", "candidates.run.answers"): "only where a person is asked here",
+    ("candidates.commands.resolve", "candidates.questions.menu"): "likewise",
+    ("candidates.commands.resolve", "candidates.run.record"): "only where a state is written, or its patch printed",
+    ("candidates.commands.session", "candidates.explain.records"): "only where a bundle is saved",
     ("candidates.terminal", "rich.console"): "50 ms that only a person's view pays",
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
-    ("candidates.issue_sources", "candidates.trackers"): "only where an issue is named",
-    ("candidates.trackers", "collectors.jira_issue"): "90 ms that only a Jira issue pays",
-    ("candidates.trackers", "collectors.github_issue"): "130 ms that only a GitHub issue pays",
-    ("candidates.trackers", "collectors.github_comment"): "likewise",
-    ("collectors.refs", "collectors.git_failures"): "its patterns serve a failure alone",
-    ("collectors.local_refs", "collectors.git_failures"): "likewise",
-    ("collectors.backtest_store", "hashlib"): "6 ms that only a kept backtest pays",
-    ("collectors.config_files", "tomllib"): "only where there is a file",
-    ("candidates.languages", "tomllib"): "only for a question",
-    ("candidates.languages", "string"): "only for a language of one's own",
-    ("collectors.git_objects", "pygit2"): "40 ms that only a walk of the history pays",
-    ("collectors.user_folders", "pwd"): "hardly ever: where HOME is no absolute path; Windows has none",
-    ("collectors.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
+    ("candidates.run.run", "candidates.run.trackers"): "only where an issue is named",
+    ("candidates.run.trackers", "collectors.jira.issue"): "90 ms that only a Jira issue pays",
+    ("candidates.run.trackers", "collectors.github.issue"): "130 ms that only a GitHub issue pays",
+    ("candidates.run.trackers", "collectors.github.comment"): "likewise",
+    ("collectors.git.refs", "collectors.git.failures"): "its patterns serve a failure alone",
+    ("collectors.git.local_refs", "collectors.git.failures"): "likewise",
+    ("collectors.stores.backtests", "hashlib"): "6 ms that only a kept backtest pays",
+    ("collectors.config.files", "tomllib"): "only where there is a file",
+    ("candidates.questions.languages", "tomllib"): "only for a question",
+    ("candidates.questions.languages", "string"): "only for a language of one's own",
+    ("collectors.git.objects", "pygit2"): "40 ms that only a walk of the history pays",
+    ("collectors.stores.user_folders", "pwd"): "hardly ever: where HOME is no absolute path; Windows has none",
+    ("collectors.stores.user_folders", "platformdirs"): "13 ms that no run on Linux pays",
 }
 
 MEMOS_OF_PURE_PARSERS = {
@@ -89,7 +107,7 @@ MEMOS_OF_PURE_PARSERS = {
 }
 
 # A file of the program itself is what it was.
-MEMOS_OF_OWN_FILES = {("candidates.languages", "_packaged")}
+MEMOS_OF_OWN_FILES = {("candidates.questions.languages", "_packaged")}
 
 MUTABLE_CALLS = frozenset("list dict set bytearray deque defaultdict Counter OrderedDict ChainMap".split())
 MUTATORS = frozenset(
@@ -140,7 +158,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_the_whole_program_is_looked_at() -> None:
     names = {module.name for module in modules()}
-    assert {"ranking.rank", "collectors.process", "candidates.cli", "candidates.front"} <= names
+    assert {"ranking.rank", "collectors.process", "candidates.cli.app", "candidates.main"} <= names
 
 
 def test_dependence_runs_one_way() -> None:
@@ -152,6 +170,82 @@ def test_dependence_runs_one_way() -> None:
         or ((root := name.partition(".")[0]) in {*PACKAGES, "tests"} and root not in MAY_IMPORT[module.package])
     ]
     assert wrong == []
+
+
+@cache
+def own_imports(module: Module) -> set[str]:
+    """The modules of the program that one imports, wherever: inside functions and for the type checker as well."""
+    names = {m.name for m in modules()}
+    found = set()
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Import(names=aliases):
+                found |= {alias.name for alias in aliases}
+            case ast.ImportFrom(module=str(source), names=aliases):
+                parts = {f"{source}.{alias.name}" for alias in aliases} & names
+                found |= parts or {source}
+    return (found & names) - {module.name}
+
+
+def room_of(name: str) -> tuple[str, str]:
+    """The package of a module, and the room in it."""
+    package, _, rest = name.partition(".")
+    if rest.startswith("explain.page"):
+        return package, "explain.page"
+    return package, rest.partition(".")[0] or "__init__"
+
+
+def floor_of(package: str, room: str) -> int:
+    floors = [number for number, rooms in enumerate(FLOORS[package]) if room in rooms.split()]
+    assert len(floors) == 1, f"{package}.{room} has no floor"
+    return floors[0]
+
+
+def test_every_room_stands_on_lower_floors() -> None:
+    wrong = [
+        f"{module.name} imports {name}"
+        for module in modules()
+        if module.package in FLOORS
+        for name in own_imports(module)
+        if name.partition(".")[0] == module.package and room_of(name) != room_of(module.name)
+        if floor_of(*room_of(name)) >= floor_of(*room_of(module.name))
+    ]
+    assert wrong == []
+
+
+def test_every_room_has_a_floor_and_every_floor_its_rooms() -> None:
+    for package, floors in FLOORS.items():
+        rooms = {room_of(module.name)[1] for module in modules() if module.package == package}
+        assert rooms == set(" ".join(floors).split())
+
+
+def test_the_command_line_declares_and_the_commands_do() -> None:
+    wrong = [
+        f"{module.name} imports {name}"
+        for module in modules()
+        if room_of(module.name) == ("candidates", "cli")
+        for name in own_imports(module)
+        if room_of(name)[0] == "candidates" and room_of(name)[1] not in THE_COMMAND_LINE_MAY_IMPORT
+    ]
+    assert wrong == []
+
+
+def test_no_module_needs_itself() -> None:
+    """Not even by an import inside a function: `CycleError` names the modules."""
+    order = tuple(TopologicalSorter({module.name: own_imports(module) for module in modules()}).static_order())
+    assert order.index("ranking.facts") < order.index("candidates.main")
+
+
+def test_a_unit_test_lies_where_its_module_does() -> None:
+    names = {module.name for module in modules()}
+    lost = []
+    for package in FLOORS:
+        for path in sorted((ROOT / "tests" / package).rglob("test_*.py")):
+            folder = ".".join(path.parent.relative_to(ROOT / "tests").parts)
+            words = path.stem.removeprefix("test_").split("_")
+            if not any(f"{folder}.{'_'.join(words[:end])}" in names for end in range(1, len(words) + 1)):
+                lost.append(str(path.relative_to(ROOT)))
+    assert lost == []
 
 
 def test_ranking_takes_nothing_from_outside_that_could_tell_it_more_than_the_facts() -> None:
@@ -167,8 +261,9 @@ def test_ranking_takes_nothing_from_outside_that_could_tell_it_more_than_the_fac
 
 @pytest.mark.parametrize("library", sorted(OWNERS))
 def test_one_owner_a_library(library: str) -> None:
+    owner = OWNERS[library]
     users = {m.name for m in modules() for _, name in imported(m.tree) if name.partition(".")[0] == library}
-    assert users <= {OWNERS[library], *PARTS_OF_AN_OWNER.get(library, ())}
+    assert {user for user in users if owner is None or not f"{user}.".startswith(f"{owner}.")} == set()
 
 
 def test_nothing_starts_a_process_beside_the_one_owner() -> None:
@@ -195,7 +290,7 @@ def test_imports_inside_functions_are_the_ones_that_have_a_reason() -> None:
         for _, name in imported(function)
     }
     # A declared command loads what it does when it is called: its help and its usage errors need none of it.
-    inside = {(name, loaded) for name, loaded in inside if not name.startswith("candidates.commands.")}
+    inside = {(name, loaded) for name, loaded in inside if not name.startswith("candidates.cli.")}
     assert inside - IMPORTS_INSIDE_FUNCTIONS.keys() == set()
     assert IMPORTS_INSIDE_FUNCTIONS.keys() - inside == set(), "a reason without its import"
 

@@ -1,4 +1,1 @@
-"""What the commands are called with: typer's declarations, loaded one group at a time, and nothing heavier than typer.
-
-What a command does stands in `candidates.actions`, which is loaded when it is really to be done.
-"""
+"""What the commands do: collect, decide, render, with what `candidates.cli` was given."""

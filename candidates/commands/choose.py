@@ -1,55 +1,79 @@
-"""`choose` and `ask`, as they are called."""
+"""`choose` and `ask`: what a person answered to a host's picker, and the menu for scripts."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, flags_of, leave
+from candidates.commands.resolve import FACTORY_VARIABLE, remember_answer
+from candidates.commands.session import asking_for_the_remote, git_at, now, warn
+from candidates.exit_codes import ExitCode
+from candidates.questions.menu import DEFAULT_VARIABLE, Menu, Row, read_default
+from candidates.questions.menu import choose as choose_row
+from candidates.questions.presentation import read_presentation
+from candidates.run.answers import cancelled as given_up
+from candidates.run.answers import choose_base, with_evidence_of
+from candidates.run.issue import IssueInput
+from candidates.run.record import record
+from candidates.run.run import prepare
+from candidates.runs.journal import journal
+from candidates.terminal import has_terminal, notice, print_bytes, print_record
+from collectors.errors import InvalidInput
 
 
-def choose_command(
-    context: typer.Context,
-    state: options.StateOption,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="The branch that was chosen.", autocompletion=options.complete_branch),
-    ] = None,
-    path: options.PathArgument = HERE,
-    issue: options.IssueOption = None,
-    issue_version: options.VersionOption = None,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-    timeout: options.TimeoutOption = None,
-    on_fetch_failure: options.FetchFailureOption = None,
-    step: options.StepOption = None,
+def choose(
+    name: str | None,
+    path: Path,
+    flags: Mapping[str, object],
+    given: IssueInput,
+    state: Path,
+    step: str | None,
     *,
-    cancelled: Annotated[
-        bool, typer.Option("--cancelled", help="No answer was given: record nothing. [PATH] stands in NAME's place.")
-    ] = False,
-) -> None:
-    """Record what a person answered to a host's picker: `asked`, remembered, with the evidence.
+    cancelled: bool,
+) -> ExitCode:
+    """Record the branch in the state, or say that the question stands; then remember it."""
+    if cancelled and name is not None:
+        path, name = Path(name), None
+    elif not cancelled and name is None:
+        raise InvalidInput(
+            "neither a branch nor --cancelled", where="NAME", hint="base-branch choose NAME --state FILE"
+        )
+    presentation = read_presentation(None, None, None, step, None)
+    flags = dict(flags) | {"--refresh": "needed", "--autonomy": "manual"}
+    run = prepare(git_at(path), flags, given, now(), base=name)
+    warn([run])
+    with journal("choose", datetime.now(UTC), notice) as taken:
+        run = taken.watch([run])[0]
+        with asking_for_the_remote(run, as_json=True):
+            if name is None:
+                answer, code, facts = given_up(run), ExitCode.ASK, None
+            else:
+                answer, code, facts = choose_base(run, name)
+        refused = None
+        if code == ExitCode.ANSWERED:
+            if given.text is None and not given.versions:
+                answer = with_evidence_of(answer, state)
+            refused = record(answer, [run.root], state, run.request.now)
+        taken.note(answer, [run], code)
+        print_record(presentation.present(answer))
+        if refused is not None:
+            raise refused
+        if code == ExitCode.ANSWERED:
+            remember_answer(run, facts, answer)
+    return code
 
-    The remote's own answer has to list the branch. Without an issue the evidence that the state holds is kept. Exit
-    3 with --cancelled: the question stands.
-    """
-    from candidates.actions.choose import choose  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
 
-    flags = flags_of(context, *LOOKING, "on_fetch_failure")
-    leave(choose(name, path, flags, given_issue(issue, issue_version), state, step, cancelled=cancelled))
-
-
-def ask_command(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked.")],
-    answers: Annotated[list[str], typer.Argument(metavar="OPTION...", help="The answers.", show_default=False)],
-    language: options.LanguageOption = None,
-) -> None:
-    """Ask a person on the terminal: a numbered menu on standard error, the chosen label alone on standard output.
-
-    ASK_CHOICE_DEFAULT, a number or a label, is marked first. Without a terminal it is taken, or else the first
-    option. Exit 3: the person gave up.
-    """
-    from candidates.actions.choose import ask  # noqa: PLC0415 - when it is to be done
-
-    leave(ask(question, answers, language))
+def ask(question: str, options: Sequence[str], language: str | None) -> ExitCode:
+    """The menu on the terminal, or the default without one; the chosen label alone on standard output."""
+    words = read_presentation(None, language, None, None, None).language
+    at: int | None = read_default(os.environ.get(DEFAULT_VARIABLE), options) or 0
+    if has_terminal() and os.environ.get(FACTORY_VARIABLE) != "1":
+        menu = Menu(question=question, rows=tuple(Row(label=label) for label in options), at=at or 0)
+        at = choose_row(menu, os.environ.get("TERM"), words)
+    if at is None:
+        notice("no answer was given")
+        return ExitCode.ASK
+    print_bytes(os.fsencode(options[at]) + b"\n")
+    return ExitCode.ANSWERED

@@ -1,145 +1,138 @@
-"""`explain`, `runs`, `collect`, `diff`, `rank` and `backtest`, as they are called."""
+"""`explain`: one record, of now or saved, in the view that was asked for."""
+
+from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
 
-import typer
+from msgspec import Struct
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, SETTINGS, flags_of
+from candidates.commands.session import advanced, asking_for_the_remote, git_at, now, warn
+from candidates.explain.markdown import markdown, mermaid
+from candidates.explain.page.page import page
+from candidates.explain.records import (
+    Recorded,
+    read_saved,
+    recorded,
+    saved_lines,
+    saved_why,
+    unknown_lines,
+    write_whole,
+)
+from candidates.explain.text import explain as explain_lines
+from candidates.explain.why import why, why_not
+from candidates.run.collect import Collected
+from candidates.run.decide import decide
+from candidates.run.issue import IssueInput
+from candidates.run.replay import MAY_FOLLOW
+from candidates.run.run import gather, prepare
+from candidates.styled import Line, Shown
+from candidates.terminal import print_record, put
+from collectors.errors import InvalidInput
+from collectors.input_file import STANDARD_INPUT
 
 
-def explain_command(
-    context: typer.Context,
-    path: options.PathArgument = HERE,
-    issue: options.IssueOption = None,
-    issue_version: options.VersionOption = None,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-    timeout: options.TimeoutOption = None,
-    derive_floor: options.FloorOption = None,
-    default_order: options.OrderOption = None,
-    multiple_versions: options.SeveralOption = None,
-    on_conflict: options.ConflictOption = None,
-    resolve_order: options.RulesOption = None,
-    branch_ttl_days: options.TtlOption = None,
-    max_candidates: options.MostOption = None,
-    work_prefixes: options.PrefixesOption = None,
-    why: options.WhyOption = None,
-    why_not: options.WhyNotOption = None,
-    bundle: options.SavedOption = None,
-    html: options.HtmlOption = None,
-    *,
-    markdown: options.MarkdownFlag = False,
-    mermaid: options.MermaidFlag = False,
-    as_json: options.JsonFlag = False,
-) -> None:
-    """Show a person the candidates, their evidence, who answered, and what an unattended run would do.
+class View(Struct, frozen=True, kw_only=True):
+    """What is asked: everything, why a branch is where it is, or why it is not the answer; and how it is written."""
 
-    Nothing is fetched and nothing is decided. --json prints what `resolve` without --autopilot prints. With --bundle no
-    repository is looked at, and what the file cannot tell is said.
-    """
-    from candidates.actions.explain import explain, explain_saved  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
-    from candidates.explain_command import View  # noqa: PLC0415 - when it is to be done
+    why: str | None = None
+    why_not: str | None = None
+    markdown: bool = False
+    mermaid: bool = False
+    html: Path | None = None
+    as_json: bool = False
 
-    flags = flags_of(context, *LOOKING, *SETTINGS)
-    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)
-    if bundle is None:
-        explain(path, flags, given_issue(issue, issue_version), view)
+    def __post_init__(self) -> None:
+        """InvalidInput for views that cannot be had at once."""
+        given = self.given
+        together = {"--why", "--why-not"}, {"--markdown", "--mermaid"}
+        if len(given) > 1 and set(given) not in together:
+            raise InvalidInput(f"{' and '.join(given)} cannot go together", hint=f"the same with {given[0]} alone")
+        if self.html is not None and str(self.html) == STANDARD_INPUT:
+            raise InvalidInput("a page is written to a file", where="--html", hint="the same with --html FILE")
+
+    @property
+    def given(self) -> list[str]:
+        """The flags that ask for it."""
+        asked = {
+            "--why": self.why is not None,
+            "--why-not": self.why_not is not None,
+            "--markdown": self.markdown,
+            "--mermaid": self.mermaid,
+            "--html": self.html is not None,
+            "--json": self.as_json,
+        }
+        return [flag for flag, value in asked.items() if value]
+
+
+def explain(path: Path, flags: Mapping[str, object], given: IssueInput, view: View) -> None:
+    """Look, fetch nothing, and show it."""
+    run = advanced(prepare(git_at(path), dict(flags) | {"--refresh": "probe"}, given, now()))
+    warn([run])
+    with asking_for_the_remote(run, as_json=view.as_json):
+        found = gather(run)
+    if view.as_json:
+        print_record(decide(found, run.policy)[0])
     else:
-        given = {"PATH": path if path != HERE else None} | flags_of(context, "issue", "issue_version")
-        explain_saved(bundle, flags | given, view)
+        put(as_asked(found, view))
 
 
-def collect_command(
-    context: typer.Context,
-    path: options.PathArgument = HERE,
-    issue: options.IssueOption = None,
-    issue_version: options.VersionOption = None,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-    timeout: options.TimeoutOption = None,
-    derive_floor: options.FloorOption = None,
-    default_order: options.OrderOption = None,
-    multiple_versions: options.SeveralOption = None,
-    on_conflict: options.ConflictOption = None,
-    resolve_order: options.RulesOption = None,
-    branch_ttl_days: options.TtlOption = None,
-    max_candidates: options.MostOption = None,
-    work_prefixes: options.PrefixesOption = None,
-    refresh: options.RefreshOption = None,
-    save_bundle: options.SaveOption = None,
-) -> None:
-    """Print the bundle: every fact that the ranking looks at, as `base-branch rank` reads it."""
-    from candidates.actions.collect import collect  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
-
-    collect(path, flags_of(context, *LOOKING, *SETTINGS), given_issue(issue, issue_version), save_bundle)
+def explain_saved(source: str, flags: Mapping[str, object], view: View) -> None:
+    """Show what a saved record tells."""
+    put(as_asked(read_record(source, sys.stdin.buffer, flags, view), view))
 
 
-def diff_command(
-    before: Annotated[
-        str, typer.Argument(help="A saved bundle, a decision, a state file or a ranking (-: standard input).")
-    ],
-    after: Annotated[str, typer.Argument(help="Another of these, of a later run.")],
-    *,
-    as_json: options.JsonFlag = False,
-) -> None:
-    """Say what changed between two runs: facts, evidence, and why the answer did. Exit 0, changed or not."""
-    from candidates.actions.diff import diff  # noqa: PLC0415 - when it is to be done
-
-    diff(before, after, as_json=as_json)
+def as_asked(found: Collected | Recorded, view: View) -> Shown:
+    """The record in that view; a page is written. InvalidInput where it cannot be."""
+    if view.html is not None:
+        write_page(found, view.html)
+        return Shown(notices=(f"the page is {view.html}",))
+    if view.markdown or view.mermaid:
+        return Shown(data=text_of(found, view))
+    return Shown(lines=tuple(lines_of(found, view)))
 
 
-def rank_command(
-    *,
-    ndjson: Annotated[bool, typer.Option("--ndjson", help="Read one bundle a line; print one ranking a line.")] = False,
-) -> None:
-    """Rank the bundle on standard input."""
-    from candidates.rank_command import rank_stream  # noqa: PLC0415 - when it is to be done
-
-    rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson)
+def _as_record(found: Collected | Recorded) -> Recorded:
+    return recorded(found) if isinstance(found, Collected) else found
 
 
-def backtest_command(
-    path: options.PathArgument = HERE,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-    *,
-    as_json: options.JsonFlag = False,
-) -> None:
-    """Ask this repository's own history whether the ranker would have named each release tag's branch.
-
-    Each question is asked as of the moment before the tag was made. The figure is kept: `resolve` puts it into
-    its evidence. Reads this clone alone, and writes nothing but that figure.
-    """
-    from candidates.actions.backtest import backtest  # noqa: PLC0415 - when it is to be done
-
-    backtest(path, remote, project_key, as_json=as_json)
+def text_of(collected: Collected | Recorded, view: View) -> bytes:
+    """What is pasted elsewhere; empty where the view is for a screen."""
+    record = _as_record(collected)
+    parts = [*([markdown(record)] if view.markdown else ()), *([mermaid(record)] if view.mermaid else ())]
+    return "\n".join(parts).encode()
 
 
-def runs_command(
-    run_id: Annotated[
-        str | None,
-        typer.Argument(metavar="[ID]", help="The run to explain again.", autocompletion=options.complete_run),
-    ] = None,
-    why: options.WhyOption = None,
-    why_not: options.WhyNotOption = None,
-    save_bundle: options.SaveOption = None,
-    html: options.HtmlOption = None,
-    *,
-    markdown: options.MarkdownFlag = False,
-    mermaid: options.MermaidFlag = False,
-    as_json: options.JsonFlag = False,
-    clear: Annotated[bool, typer.Option("--clear", help="Remove every kept run.")] = False,
-) -> None:
-    """List the last runs of `resolve` and `choose`, newest first; with an ID, explain that run again.
+def write_page(collected: Collected | Recorded, file: Path) -> None:
+    """Write the page, whole or not at all. InvalidInput where it cannot be written."""
+    record = _as_record(collected)
+    write_whole(file, page(record).encode(), "--html")
 
-    Each keeps its facts on this machine. Of an ID its beginning is enough, where no other run begins so.
-    """
-    from candidates.actions.runs import runs  # noqa: PLC0415 - when it is to be done
-    from candidates.explain_command import View  # noqa: PLC0415 - when it is to be done
 
-    view = View(why=why, why_not=why_not, markdown=markdown, mermaid=mermaid, html=html, as_json=as_json)
-    runs(run_id, view, save_bundle, clear=clear)
+def lines_of(collected: Collected | Recorded, view: View) -> Iterator[Line]:
+    """What is shown on a screen."""
+    record = _as_record(collected)
+    if view.why is None and view.why_not is None:
+        yield from explain_lines(record.collected) if record.collected is not None else saved_lines(record)
+    if view.why is not None:
+        said = why(record.collected, view.why) if record.collected is not None else saved_why(record, view.why)
+        yield from ([("", sentence)] for sentence in said)
+    if view.why_not is not None:
+        other = view.why_not
+        said = why_not(record.collected, other) if record.collected is not None else saved_why(record, other)
+        yield from ([("", sentence)] for sentence in said)
+    yield from unknown_lines(record)
+
+
+def read_record(source: str, stdin: BinaryIO, flags: Mapping[str, object], view: View) -> Recorded:
+    """Read the record that is to be explained. InvalidInput for it, and for a flag without a say."""
+    given = {flag: value for flag, value in flags.items() if value not in (None, False, [], ())}
+    strange = sorted(given.keys() - MAY_FOLLOW)
+    if view.as_json:
+        raise InvalidInput("--json cannot go with --bundle", hint="base-branch resolve --bundle FILE")
+    if strange:
+        message = f"{', '.join(strange)} cannot go with --bundle: what is known stands in the file"
+        raise InvalidInput(message, hint="base-branch explain, without --bundle")
+    return read_saved(source, stdin, given)

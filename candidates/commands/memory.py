@@ -1,55 +1,102 @@
-"""`remember`, `forget` and `recent`, as they are called."""
+"""`remember`, `forget` and `recent`: the memory changed by a person's explicit word, and shown."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+from collections.abc import Mapping
+from pathlib import Path
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, flags_of
-
-
-def remember_command(
-    context: typer.Context,
-    branch: Annotated[str, typer.Argument(help="The branch that was chosen.", autocompletion=options.complete_branch)],
-    path: options.PathArgument = HERE,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-    timeout: options.TimeoutOption = None,
-) -> None:
-    """Remember a choice for this project; the remote must list the branch."""
-    from candidates.actions.memory import remember  # noqa: PLC0415 - when it is to be done
-
-    remember(path, flags_of(context, *LOOKING), branch)
+from candidates import memory
+from candidates.commands.session import asking_for_the_remote, plain_run
+from candidates.memory import Recent, forgotten, to_show
+from candidates.run.collect import Located, locate
+from candidates.run.run import Run
+from candidates.suggest import near_hint
+from candidates.terminal import notice, print_record, show
+from collectors.errors import EvidenceError, InvalidInput, SetupError
+from collectors.git.refs import RemoteAnswer, ask_remote
+from collectors.process import Deadline
+from collectors.stores.preferences import Remembered, preferences_path, read_recent
+from ranking.names import shown
 
 
-def forget_command(
-    context: typer.Context,
-    branch: Annotated[
-        str | None,
-        typer.Argument(
-            help="The branch to forget; without one, all of this project's.",
-            autocompletion=options.complete_remembered,
-        ),
-    ] = None,
-    path: options.PathArgument = HERE,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-) -> None:
-    """Forget a remembered choice of this project, or all of them."""
-    from candidates.actions.memory import forget  # noqa: PLC0415 - when it is to be done
-
-    forget(path, flags_of(context, *LOOKING), branch)
+def remember(path: Path, flags: Mapping[str, object], branch: str) -> None:
+    """Remember a choice that the remote lists."""
+    run = plain_run(path, dict(flags) | {"--refresh": "probe"}, base=branch)
+    for line in remember_choice(run, branch):
+        notice(line)
 
 
-def recent_command(
-    context: typer.Context,
-    path: options.PathArgument = HERE,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-    *,
-    as_json: options.JsonFlag = False,
-) -> None:
-    """Show the remembered choices of this project, newest first."""
-    from candidates.actions.memory import recent  # noqa: PLC0415 - when it is to be done
+def forget(path: Path, flags: Mapping[str, object], branch: str | None) -> None:
+    """Forget one choice, or all."""
+    for line in forget_choice(plain_run(path, flags), branch):
+        notice(line)
 
-    recent(path, flags_of(context, *LOOKING), as_json=as_json)
+
+def recent(path: Path, flags: Mapping[str, object], *, as_json: bool) -> None:
+    """Show the choices, newest first."""
+    run = plain_run(path, flags)
+    with asking_for_the_remote(run, as_json=as_json):
+        found = recent_choices(run)
+    if as_json:
+        print_record(found)
+    else:
+        show([[("bold", f"{c.branch}"), ("", f"  {c.count}x, last on {c.last_used:%Y-%m-%d}")] for c in found.choices])
+    if found.detail is not None:
+        notice(found.detail)
+
+
+def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
+    """Record a choice that the remote's own answer lists; what has to be said of it.
+
+    InvalidInput for a branch that the remote does not have; EvidenceError `remote-silent` where it did not answer.
+    """
+    here = locate(run.git, run.configuration.remote, run.request.checkout)
+    _check(run, here, branch)
+    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    changed = memory.remember(
+        preferences_path(run.git.environ), _key(run, here), branch, run.request.now, branch_ttl_days=days
+    )
+    return (*changed.warnings, f"remembered for {_key(run, here)}: {branch}")
+
+
+def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
+    """Forget one choice of this project, or all of them; what has to be said of it."""
+    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    changed = memory.forget(preferences_path(run.git.environ), key, branch, run.request.now)
+    gone = forgotten(changed)
+    said = f"forgotten for {key}: {', '.join(map(shown, gone))}" if gone else f"nothing was remembered for {key}"
+    return (*changed.warnings, said)
+
+
+def recent_choices(run: Run) -> Recent:
+    """The choices that count today, the newest first."""
+    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    found = _read(run, key)
+    return Recent(project_key=key, choices=to_show(found.choices), state=found.state, detail=found.detail)
+
+
+def _read(run: Run, key: str) -> Remembered:
+    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    return read_recent(preferences_path(run.git.environ), key, now=run.request.now, branch_ttl_days=days)
+
+
+def _key(run: Run, here: Located) -> str:
+    return run.configuration.project_key or here.name
+
+
+def _check(run: Run, here: Located, branch: str) -> None:
+    if here.choice is None:
+        message = "this repository has no remote to check the choice against"
+        raise SetupError(message, code="no-remote", hint="git remote add origin URL")
+    deadline = Deadline(run.configuration.timeout)
+    answer = ask_remote(run.git, here.choice.name, deadline, host=here.host)
+    if not isinstance(answer, RemoteAnswer):
+        message = (
+            f"{here.choice.name} did not answer ({answer.kind}: {answer.detail}): {shown(branch)} is not remembered"
+        )
+        raise EvidenceError(
+            message, code="remote-silent", hint=f"base-branch remember {shown(branch)}, when it answers again"
+        )
+    if branch not in answer.branches:
+        message = f"{here.choice.name} has no branch {shown(branch)}"
+        raise InvalidInput(message, hint=near_hint(branch, answer.branches))

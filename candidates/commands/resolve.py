@@ -1,120 +1,199 @@
-"""`resolve`, as it is called."""
+"""`resolve`: one repository or several, decided, recorded and printed."""
 
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from msgspec import Struct
+from msgspec.structs import replace as altered
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, SETTINGS, flags_of, leave
+from candidates.commands.session import advanced, asking_for_the_remote, git_at, keeping, now, warn
+from candidates.contract import Decision, Decisions
+from candidates.exit_codes import ExitCode
+from candidates.questions.presentation import Presentation, read_presentation
+from candidates.run.decide import Policy
+from candidates.run.issue import IssueInput
+from candidates.run.issue_comment import waits
+from candidates.run.run import Run, decide_all, find_siblings, prepare, remembered_of, settle, sibling_runs
+from candidates.runs.journal import journal
+from candidates.terminal import has_terminal, notice, print_record
+from collectors.errors import InvalidInput
+from ranking.facts import Facts
 
-POLICY = tuple("on_fetch_failure autonomy autopilot issue_optional ask_on_issue".split())
-"""The parameters that say what is done where the answer is not plain."""
+if TYPE_CHECKING:
+    from candidates.run.factory import Factory
+    from candidates.state_file import Refused
+
+FACTORY_VARIABLE = "ORC_FACTORY"
+
+_Settled = tuple[Decision | Decisions, list[Run], ExitCode, Facts | None]
+"""The answer, the runs that it took, the exit code; and the facts that confirm what a person answered, if one did."""
 
 
-def resolve_command(
-    context: typer.Context,
-    paths: options.PathsArgument = None,
-    issue: options.IssueOption = None,
-    issue_version: options.VersionOption = None,
-    remote: options.RemoteOption = None,
-    project_key: options.KeyOption = None,
-    timeout: options.TimeoutOption = None,
-    derive_floor: options.FloorOption = None,
-    default_order: options.OrderOption = None,
-    multiple_versions: options.SeveralOption = None,
-    on_conflict: options.ConflictOption = None,
-    resolve_order: options.RulesOption = None,
-    branch_ttl_days: options.TtlOption = None,
-    max_candidates: options.MostOption = None,
-    work_prefixes: options.PrefixesOption = None,
-    refresh: options.RefreshOption = None,
-    on_fetch_failure: options.FetchFailureOption = None,
-    autonomy: Annotated[
-        str | None,
-        typer.Option(
-            "--autonomy",
-            metavar="LEVEL",
-            help="Who decides: manual, guided or full; manual unless set.",
-            autocompletion=options.one_of("autonomy"),
-        ),
-    ] = None,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            "--base",
-            metavar="BRANCH",
-            help="The branch that is chosen already: checked, kept.",
-            autocompletion=options.complete_branch,
-        ),
-    ] = None,
-    state: Annotated[
-        Path | None, typer.Option("--state", metavar="FILE", help="Record the decision in a run's state file.")
-    ] = None,
-    bundle: Annotated[
-        str | None,
-        typer.Option("--bundle", metavar="FILE", help="Decide from a saved bundle (-: standard input); touch nothing."),
-    ] = None,
-    save_bundle: options.SaveOption = None,
-    picker: options.PickerOption = None,
-    language: options.LanguageOption = None,
-    page: options.PageOption = None,
-    step: options.StepOption = None,
-    preview_dir: options.PreviewOption = None,
-    stage: options.StageOption = None,
-    result: options.ResultOption = None,
-    decision: options.DecisionOption = None,
-    *,
-    interactive: options.InteractiveFlag = False,
-    factory: options.FactoryFlag = False,
-    state_patch: Annotated[
-        bool,
-        typer.Option(
-            "--state-patch",
-            help="Write no state: the decision printed has the JSON merge patch of --state as its key statePatch.",
-        ),
-    ] = False,
-    autopilot: options.AutopilotFlag = False,
-    issue_optional: Annotated[
-        bool, typer.Option("--issue-optional", help="Go on where the issue cannot be read.")
-    ] = False,
-    ask_on_issue: options.AskOnIssueFlag = False,
-    siblings: Annotated[
-        bool, typer.Option("--siblings", help="Also the submodules, and the repositories of the preferences.")
-    ] = False,
-) -> None:
-    """Print the decision: the branch, where it stands in this clone, and every reason.
+class Asked(Struct, frozen=True, kw_only=True):
+    """What `resolve` was called with; `flags` are those that are configuration."""
 
-    Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
-    JSON document in every case, printed after the state was written.
-    """
-    from candidates.actions.resolve import Asked, replay_bundle, resolve  # noqa: PLC0415 - when it is to be done
-    from candidates.actions.wiring import given_issue  # noqa: PLC0415 - when it is to be done
+    paths: tuple[Path, ...]
+    flags: Mapping[str, object]
+    given: IssueInput
+    base: str | None
+    state: Path | None
+    state_patch: bool
+    save_bundle: Path | None
+    siblings: bool
+    interactive: bool
+    picker: str | None
+    language: str | None
+    page: int | None
+    step: str | None
+    preview_dir: Path | None
+    factory: bool
+    stage: Path | None
+    result: Path | None
+    decisions: tuple[str, ...]
 
-    flags = flags_of(context, *LOOKING, *SETTINGS, *POLICY)
-    if bundle is not None:
-        rest = set(context.params) - {"paths", "bundle", "base"}
-        flags |= flags_of(context, *rest) | {"PATH": paths}
-        leave(replay_bundle(bundle, flags, base))
-        return
-    asked = Asked(
-        paths=tuple(paths or [HERE]),
-        flags=flags,
-        given=given_issue(issue, issue_version),
-        base=base,
-        state=state,
-        state_patch=state_patch,
-        save_bundle=save_bundle,
-        siblings=siblings,
-        interactive=interactive,
-        picker=picker,
-        language=language,
-        page=page,
-        step=step,
-        preview_dir=preview_dir,
-        factory=factory,
-        stage=stage,
-        result=result,
-        decisions=tuple(decision or ()),
+    @property
+    def several(self) -> bool:
+        """Whether more repositories than one are asked about."""
+        return self.siblings or len(self.paths) > 1
+
+
+def resolve(asked: Asked) -> ExitCode:
+    """Decide, record where a state is named, print. Nothing is printed where the state cannot be read or written."""
+    if asked.state_patch and any(path.is_file() for path in asked.paths):
+        raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
+    # The journal is closed last: what becomes of the result file is part of how the run ended.
+    with journal("resolve", datetime.now(UTC), notice) as taken, ExitStack() as stack:
+        moment = now()
+        plan = _in_factory(stack, asked)
+        presentation = read_presentation(asked.picker, asked.language, asked.page, asked.step, asked.preview_dir)
+        flags, base, interactive = asked.flags, asked.base, asked.interactive
+        if plan is not None:
+            flags, base = plan.over(flags, base, notice)
+            presentation, interactive = Presentation(step=asked.step), False
+        if asked.save_bundle is not None and asked.several:
+            raise InvalidInput(
+                "the facts of one repository make a bundle, and there are several",
+                where="--save-bundle",
+                hint="base-branch resolve PATH --save-bundle FILE, for each by itself",
+            )
+        runs = [prepare(git_at(path), flags, asked.given, moment, base=base) for path in asked.paths]
+        runs = [keeping(one, asked.save_bundle) for one in runs]
+        runs = [altered(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
+        warn(runs)
+        runs = taken.watch(runs)
+        settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
+        answer, runs, code, to_keep = settle_all(runs, presentation, siblings=asked.siblings)
+        refused = None
+        if code == ExitCode.ANSWERED or waits(answer):
+            answer, refused = _recorded(answer, runs, asked.state, patch=asked.state_patch)
+        taken.note(answer, runs, code)
+        if plan is not None:
+            plan.report(answer, code)
+        print_record(presentation.present(answer))
+        if refused is not None:
+            raise refused
+        remember_answer(runs[0], to_keep, answer)
+    return code
+
+
+def replay_bundle(bundle: str, flags: Mapping[str, object], base: str | None) -> ExitCode:
+    """Decide from a saved bundle. InvalidInput for every flag that has no say in it."""
+    from candidates.run.replay import Replay, replay  # noqa: PLC0415 - only for --bundle
+
+    flags = dict(flags) | {"--factory": flags.get("--factory") or _factory_is_set()}
+    decision, code = replay(
+        Replay(source=bundle, stdin=sys.stdin.buffer, flags=flags, environ=dict(os.environ), base=base)
     )
-    leave(resolve(asked))
+    print_record(decision)
+    return code
+
+
+def _factory_is_set() -> bool:
+    """Whether the environment says that nobody can be asked."""
+    return os.environ.get(FACTORY_VARIABLE) == "1"
+
+
+def _in_factory(stack: ExitStack, asked: Asked) -> Factory | None:
+    """Factory mode, whose result is written when the stack closes; None in every other mode."""
+    if not asked.factory and not _factory_is_set():
+        if asked.stage or asked.result or asked.decisions:
+            raise InvalidInput(
+                "--stage, --result and --decision are factory mode's", hint="base-branch resolve --factory"
+            )
+        return None
+    from candidates.run.factory import RESULT, STAGE, Factory, reported  # noqa: PLC0415 - only in factory mode
+
+    plan = Factory(stage=asked.stage or STAGE, result=asked.result or RESULT, given=asked.decisions)
+    return stack.enter_context(reported(plan))
+
+
+def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy:
+    """The run's policy with how its questions are put; in factory mode a tie is held, and nothing is posted."""
+    policy = altered(run.policy, asking=presentation.asking)
+    return altered(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
+
+
+def _decide(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:
+    """What one repository's run gives, or several side by side; nobody is asked."""
+    if len(runs) == 1 and not siblings:
+        run = advanced(runs[0])
+        with asking_for_the_remote(run, as_json=True, presentation=presentation):
+            decision, code = settle(run)
+        return decision, [run], code, None
+    beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
+    runs = [advanced(run) for run in (*runs, *sibling_runs(runs[0], beside))]
+    several, code = decide_all(runs, beside)
+    return several, runs, code, None
+
+
+def _interactive(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:
+    """What a person at this terminal answers; no facts where nobody answered."""
+    from candidates.questions.menu import pick  # noqa: PLC0415 - likewise
+    from candidates.run.answers import interact  # noqa: PLC0415 - only where a person is asked here
+
+    if siblings or len(runs) > 1:
+        raise InvalidInput(
+            "one repository is asked about at a time",
+            where="--interactive",
+            hint="base-branch resolve PATH --interactive, for each by itself",
+        )
+    if runs[0].policy.unattended:
+        raise InvalidInput(
+            "an unattended run asks nobody",
+            where="--interactive",
+            hint="base-branch resolve --interactive, without --autopilot",
+        )
+    run = advanced(runs[0])
+    term, language = os.environ.get("TERM"), presentation.language
+    decision, code, facts = interact(run, lambda question: pick(question, term, language))
+    return decision, [run], code, facts
+
+
+def _recorded(
+    answer: Decision | Decisions, runs: list[Run], state: Path | None, *, patch: bool
+) -> tuple[Decision | Decisions, Refused | None]:
+    """The answer written into the state file, or with its merge patch; and why that was refused."""
+    if state is None and not patch:
+        return answer, None
+    from candidates.run.record import record, with_patch  # noqa: PLC0415 - only where a state is asked for
+
+    roots = [one.root for one in runs]
+    if patch or state is None:
+        return with_patch(answer, roots, state)
+    return answer, record(answer, roots, state, runs[0].request.now)
+
+
+def remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions) -> None:
+    """Remember what a person answered here; without facts that confirm it nobody did."""
+    if facts is not None and isinstance(answer, Decision) and answer.base_branch is not None:
+        from candidates.run.answers import keep  # noqa: PLC0415 - only where a person answered
+
+        for line in keep(run, facts, answer.base_branch):
+            notice(line)

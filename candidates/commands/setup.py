@@ -1,53 +1,25 @@
-"""`config`, `doctor`, `demo` and `schema`, as they are called."""
+"""`config` and `schema`: what is set, and what is read and printed."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+import json
+from pathlib import Path
 
-from candidates.commands import options
-from candidates.commands.options import HERE, LOOKING, flags_of, leave
-
-SCHEMAS = tuple("bundle ranking decision decisions state gate recheck probe recent picker runs run".split())
-
-
-def config_command(path: options.PathArgument = HERE, *, as_json: options.JsonFlag = False) -> None:
-    """Show each value of the configuration with where it came from. Tokens are never shown."""
-    from candidates.actions.setup import config  # noqa: PLC0415 - when it is to be done
-
-    config(path, as_json=as_json)
+from candidates.commands.session import plain_run
+from candidates.setup.config_view import config_lines, view_configuration
+from candidates.setup.schemas import schema_of
+from candidates.terminal import print_bytes, print_record, show
 
 
-def doctor_command(
-    context: typer.Context,
-    path: options.PathArgument = HERE,
-    remote: options.RemoteOption = None,
-    timeout: options.TimeoutOption = None,
-    *,
-    as_json: options.JsonFlag = False,
-) -> None:
-    """Say what works: git, the remote, tokens, Jira, GitHub, preferences; and what to run where one does not.
-
-    Exit 0: all that is configured works. Else the gravest: 5 set-up, 2 a wrong configuration, 4 the remote,
-    6 Jira or GitHub, 3 a remote that a person must name. Standard output has the report at each of them.
-    """
-    from candidates.actions.doctor import doctor  # noqa: PLC0415 - when it is to be done
-
-    leave(doctor(path, flags_of(context, *LOOKING), as_json=as_json))
+def config(path: Path, *, as_json: bool) -> None:
+    """Show the configuration with where each value came from."""
+    configuration = plain_run(path, {}).configuration
+    if as_json:
+        print_record(view_configuration(configuration))
+    else:
+        show(config_lines(configuration))
 
 
-def demo_command() -> None:
-    """Build a small repository with a remote in a temporary folder, and walk through three decisions."""
-    from candidates.actions.demo import demo  # noqa: PLC0415 - when it is to be done
-
-    demo()
-
-
-def schema_command(
-    name: Annotated[
-        str, typer.Argument(help=f"{', '.join(SCHEMAS[:-1])} or {SCHEMAS[-1]}.", autocompletion=options.complete_schema)
-    ],
-) -> None:
-    """Print the JSON Schema of what the commands read and print."""
-    from candidates.actions.setup import schema  # noqa: PLC0415 - when it is to be done
-
-    schema(name)
+def schema(name: str) -> None:
+    """Print a JSON Schema."""
+    print_bytes(json.dumps(schema_of(name), indent=2).encode() + b"\n")

@@ -15,11 +15,11 @@ from msgspec.structs import replace as altered
 from candidates.contract import SCHEMA_NAMES, decode_bundle, encode_bundle, encode_pretty, json_schema
 from collectors.errors import InvalidInput
 from ranking.facts import Branch, Facts, FailureKind, Tag
-from tests.candidates.program import Answer, base_branch
-from tests.servers import HOST, silent_listener
+from tests.support.program import Answer, base_branch
+from tests.support.servers import HOST, silent_listener
 
 if TYPE_CHECKING:
-    from tests.candidates.conftest import MakeStand
+    from tests.support.repositories import MakeStand
 
 
 def validator(name: str) -> Any:  # noqa: ANN401 - jsonschema is untyped

@@ -26,8 +26,9 @@ from candidates.memory import (
     without_choice,
 )
 from collectors.errors import InvalidInput, SetupError
-from collectors.preferences import Stored, read_recent
+from collectors.stores.preferences import Stored, read_recent
 from ranking.facts import RecentChoice
+from tests.support.processes import NAMESPACE, refused
 
 ROOT = Path(__file__).resolve().parents[2]
 APP, OTHER = "acme/app", "acme/other"
@@ -365,7 +366,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from candidates.memory import remember
 from collectors.errors import EvidenceError
-from collectors.preferences import read_recent, preferences_path
+from collectors.stores.preferences import read_recent, preferences_path
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 path = Path(sys.argv[1])
 """
@@ -468,17 +469,7 @@ def test_two_hundred_killed_writers_leave_the_old_or_the_new(tmp_path: Path) -> 
 
 # --- file systems that refuse, in a mount namespace that ends with the process ---
 
-NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount")
 ON_A_SMALL_DISK = (*NAMESPACE, "sh", "-c", 'mount -t tmpfs -o size=64k none "$0" && exec "$@"')
-
-
-def refused(*command: str) -> str | None:
-    """Why a command cannot be used here; None where it can."""
-    try:
-        ran = subprocess.run(command, capture_output=True, check=False)
-    except OSError as fault:
-        return str(fault)
-    return ran.stderr.decode() or f"it ended with {ran.returncode}" if ran.returncode else None
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,10 @@ import pytest
 
 from collectors.errors import SetupError
 from collectors.process import Deadline, Git, Ran, git_environment, run
+from tests.support.processes import alive, needs_proc
 
 if TYPE_CHECKING:
-    from tests.conftest import Workshop
+    from tests.support.repositories import Workshop
 
 
 def ran(stdout: bytes) -> Ran:
@@ -76,23 +76,6 @@ def test_no_folder_is_told_apart_from_no_git(workshop: Workshop, tmp_path: Path)
     with pytest.raises(SetupError) as caught:
         Git(folder=tmp_path / "file", environ=dict(os.environ)).run("version")
     assert caught.value.code == "not-a-folder"
-
-
-def alive(marker: str) -> list[int]:
-    """The processes that carry the marker in their environment; one that has ended shows none."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if marker.encode() in environment.split(b"\0"):
-                found.append(int(entry.name))
-    return found
-
-
-needs_proc = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 
 @needs_proc

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collectors.github_facts import Place, graph_issue, rest_issue, rest_mentions
-from collectors.github_failures import Reply as GitHubReply
-from collectors.github_failures import failure_of, graph_errors, graph_failure
-from collectors.github_issue import read_github, read_github_branches
-from collectors.jira_comments import text_of
-from collectors.jira_facts import (
+from collectors.github.facts import Place, graph_issue, rest_issue, rest_mentions
+from collectors.github.failures import Reply as GitHubReply
+from collectors.github.failures import failure_of, graph_errors, graph_failure
+from collectors.github.issue import read_github, read_github_branches
+from collectors.jira.comments import text_of
+from collectors.jira.facts import (
     find_above,
     find_targets,
     names_of,
@@ -27,15 +27,15 @@ from collectors.jira_facts import (
     read_own,
     read_remote_links,
 )
-from collectors.jira_failures import fault_of, messages_of, read_answer
-from collectors.jira_issue import read_jira_issue
+from collectors.jira.failures import fault_of, messages_of, read_answer
+from collectors.jira.issue import read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Facts, Failure, Issue, RefListing, Repository
 from tests.fuzz.hostile import FEWER, as_bytes, damaged, faults_of, fuzzed, texts, values
-from tests.github_server import DATE, HOST, Canned, Hub, Item, Milestone, Repo, github_server
-from tests.jira_server import Jira, jira_server, link, parent, remote, site_of, version
-from tests.jira_server import Reply as JiraReply
 from tests.ranking.facts_builder import NOW
+from tests.support.github_server import DATE, HOST, Canned, Hub, Item, Milestone, Repo, github_server
+from tests.support.jira_server import Jira, jira_server, link, parent, remote, site_of, version
+from tests.support.jira_server import Reply as JiraReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,27 +14,27 @@ import msgspec
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.agent_state import base_faults
-from candidates.choose import with_evidence_of
+from candidates.commands.rank import rank_stream
 from candidates.contract import decode_bundle
-from candidates.decide import Policy, decide
-from candidates.languages import parse_language
-from candidates.near import near_names
-from candidates.rank_command import rank_stream
-from candidates.replay import recollected
-from collectors.commit_graph import parse_batch, parse_graph, parse_timestamps, signed_at
-from collectors.config_files import parse_file
-from collectors.config_keys import KEYS, from_text
+from candidates.questions.languages import parse_language
+from candidates.run.answers import with_evidence_of
+from candidates.run.decide import Policy, decide
+from candidates.run.replay import recollected
+from candidates.state_file import base_faults
+from candidates.suggest import near_names
+from collectors.config.files import parse_file
+from collectors.config.keys import KEYS, from_text
 from collectors.errors import InvalidInput, SetupError
-from collectors.git_failures import classify
+from collectors.git.commit_graph import parse_batch, parse_graph, parse_timestamps, signed_at
+from collectors.git.failures import classify
+from collectors.git.repository import parse_boolean, parse_git_version
 from collectors.input_file import LARGEST, read_input
-from collectors.issue_reference import JiraReference, parse_reference
-from collectors.jira_facts import forge_link
-from collectors.jira_failures import read_answer
-from collectors.preferences import parse_recent, stored_in
+from collectors.issue.reference import JiraReference, parse_reference
+from collectors.jira.facts import forge_link
+from collectors.jira.failures import read_answer
 from collectors.remote_url import host_of, redact
-from collectors.repository import parse_boolean, parse_git_version
-from collectors.store_file import Document, NotRegularError, parse_document, read_settled
+from collectors.stores.preferences import parse_recent, stored_in
+from collectors.stores.store_file import Document, NotRegularError, parse_document, read_settled
 from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag
 from ranking.names import Oid, shown
@@ -42,9 +42,9 @@ from ranking.rank import rank
 from ranking.recent import is_expired
 from ranking.versions import Version, read_branch, read_label, read_tag
 from ranking.words import is_family
-from tests.candidates.program import base_branch
 from tests.fuzz.hostile import GOOD_BUNDLE, as_bytes
 from tests.ranking.facts_builder import NOW, answer, chose, facts, pull, tag, wants
+from tests.support.program import base_branch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

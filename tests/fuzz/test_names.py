@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from candidates.languages import ENGLISH
-from candidates.menu import Key, Menu, Row, draw, fit, numbered, press, wrap
-from candidates.near import near_names
-from collectors.git_failures import failure_of
-from collectors.issue_reference import parse_reference
-from collectors.jira_facts import forge_link
+from candidates.questions.languages import ENGLISH
+from candidates.questions.menu import Key, Menu, Row, draw, fit, numbered, press, wrap
+from candidates.suggest import near_names
+from collectors.git.failures import failure_of
+from collectors.git.refspecs import covers_all_branches, parse_refspec, tracking_splitter
+from collectors.issue.reference import parse_reference
+from collectors.jira.facts import forge_link
 from collectors.process import Ran
-from collectors.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from collectors.remote_url import host_of, owner_and_name, redact, remote_type, rewritten
 from ranking.conventions import name_under
 from ranking.names import HEADS, fault_of, shown

@@ -28,8 +28,8 @@ EVERY = frozenset(ALPHABET)
 
 ARGUED = {
     "ranking.versions._NUMBERS": "nothing has to follow a wildcard, so none is tried twice",
-    "collectors.config_keys._LANGUAGE": "each round begins with a mark that none of it holds",
-    "collectors.github_facts._UNSHOWN": "what was begun ends at the text's end at the latest, a tick's at the line's",
+    "collectors.config.keys._LANGUAGE": "each round begins with a mark that none of it holds",
+    "collectors.github.facts._UNSHOWN": "what was begun ends at the text's end at the latest, a tick's at the line's",
 }
 
 Use = Literal["search", "match", "fullmatch"]
@@ -169,7 +169,7 @@ def test_the_patterns_are_found() -> None:
     assert {
         "ranking.versions._NUMBERS",
         "collectors.remote_url._USERINFO",
-        "collectors.git_failures._FAILURES[4]",
+        "collectors.git.failures._FAILURES[4]",
     } <= set(PATTERNS)
 
 

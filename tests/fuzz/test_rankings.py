@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from candidates.commands.explain import View, lines_of
 from candidates.contract import decode_bundle, encode_line
-from candidates.decide import Policy, decide
-from candidates.difference import differ, difference_lines
-from candidates.explain_command import View, lines_of
-from candidates.hosts import HostName, render
-from candidates.markup import label, markdown, mermaid, span
-from candidates.menu import Menu, Row, numbered
-from candidates.pickers import Asking, base_branch_question
-from candidates.replay import recollected
+from candidates.explain.diff import differ, difference_lines
+from candidates.explain.markdown import label, markdown, mermaid, span
+from candidates.explain.records import parse_saved, recorded
+from candidates.questions.hosts import HostName, render
+from candidates.questions.menu import Menu, Row, numbered
+from candidates.questions.questions import Asking, base_branch_question
 from candidates.resolver import resolve
-from candidates.saved import parse_saved, recorded
+from candidates.run.decide import Policy, decide
+from candidates.run.replay import recollected
 from ranking.names import fault_of
 from ranking.rank import rank
 from tests.fuzz.hostile import GOOD_BUNDLE, answered, as_bytes, bundles, bytes_like, damaged, faults_of, fuzzed, texts

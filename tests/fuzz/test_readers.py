@@ -14,24 +14,24 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from candidates.agent_state import base_faults, change_text, parse_state
-from candidates.gate import gate
-from candidates.languages import ENGLISH, parse_language
-from collectors.commit_graph import (
+from candidates.checks.gate import gate
+from candidates.questions.languages import ENGLISH, parse_language
+from candidates.state_file import base_faults, change_text, parse_state
+from collectors.config.files import parse_file
+from collectors.errors import InvalidInput
+from collectors.git.commit_graph import (
     parse_batch,
     parse_graph,
     parse_timestamps,
     signed_at,
     to_datetime,
 )
-from collectors.config_files import parse_file
-from collectors.errors import InvalidInput
-from collectors.issue_file import read_issue
-from collectors.preferences import damage_of, parse_recent, stored_in
-from collectors.ref_lines import PEELED, parse_ref_lines
-from collectors.refs import parse_advertised
-from collectors.repository import parse_boolean, parse_config, parse_git_version
-from collectors.store_file import Document, parse_document
+from collectors.git.ref_lines import PEELED, parse_ref_lines
+from collectors.git.refs import parse_advertised
+from collectors.git.repository import parse_boolean, parse_config, parse_git_version
+from collectors.issue.file import read_issue
+from collectors.stores.preferences import damage_of, parse_recent, stored_in
+from collectors.stores.store_file import Document, parse_document
 from ranking.names import HEADS, Oid
 from tests.fuzz.hostile import GOOD_BUNDLE, answered, as_bytes, bytes_like, damaged, fuzzed, texts, values
 from tests.ranking.facts_builder import OID

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from ranking.lines import Lineage
 
 from ranking.conventions import Conventions, infer_conventions, name_under, neutral_words, tell_work
 from ranking.facts import Convention
-from ranking.lines import Lineage
 from ranking.rank import rank
 from ranking.versions import Version, read_branch
 from ranking.words import is_family, is_work_branch

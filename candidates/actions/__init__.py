@@ -1,1 +1,0 @@
-"""What the commands do: collect, decide, render, with what `candidates.commands` was given."""

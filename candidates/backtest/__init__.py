@@ -1,0 +1,1 @@
+"""The ranker asked this repository's own history, and what is reported of it."""

@@ -1,0 +1,1 @@
+"""A pipeline's checks: the gate, the probe and the recheck."""

@@ -1,0 +1,120 @@
+"""`resolve`, as it is called."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from candidates.cli import options
+from candidates.cli.options import HERE, LOOKING, SETTINGS, flags_of, leave
+
+POLICY = tuple("on_fetch_failure autonomy autopilot issue_optional ask_on_issue".split())
+"""The parameters that say what is done where the answer is not plain."""
+
+
+def resolve_command(
+    context: typer.Context,
+    paths: options.PathsArgument = None,
+    issue: options.IssueOption = None,
+    issue_version: options.VersionOption = None,
+    remote: options.RemoteOption = None,
+    project_key: options.KeyOption = None,
+    timeout: options.TimeoutOption = None,
+    derive_floor: options.FloorOption = None,
+    default_order: options.OrderOption = None,
+    multiple_versions: options.SeveralOption = None,
+    on_conflict: options.ConflictOption = None,
+    resolve_order: options.RulesOption = None,
+    branch_ttl_days: options.TtlOption = None,
+    max_candidates: options.MostOption = None,
+    work_prefixes: options.PrefixesOption = None,
+    refresh: options.RefreshOption = None,
+    on_fetch_failure: options.FetchFailureOption = None,
+    autonomy: Annotated[
+        str | None,
+        typer.Option(
+            "--autonomy",
+            metavar="LEVEL",
+            help="Who decides: manual, guided or full; manual unless set.",
+            autocompletion=options.one_of("autonomy"),
+        ),
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base",
+            metavar="BRANCH",
+            help="The branch that is chosen already: checked, kept.",
+            autocompletion=options.complete_branch,
+        ),
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="FILE", help="Record the decision in a run's state file.")
+    ] = None,
+    bundle: Annotated[
+        str | None,
+        typer.Option("--bundle", metavar="FILE", help="Decide from a saved bundle (-: standard input); touch nothing."),
+    ] = None,
+    save_bundle: options.SaveOption = None,
+    picker: options.PickerOption = None,
+    language: options.LanguageOption = None,
+    page: options.PageOption = None,
+    step: options.StepOption = None,
+    preview_dir: options.PreviewOption = None,
+    stage: options.StageOption = None,
+    result: options.ResultOption = None,
+    decision: options.DecisionOption = None,
+    *,
+    interactive: options.InteractiveFlag = False,
+    factory: options.FactoryFlag = False,
+    state_patch: Annotated[
+        bool,
+        typer.Option(
+            "--state-patch",
+            help="Write no state: the decision printed has the JSON merge patch of --state as its key statePatch.",
+        ),
+    ] = False,
+    autopilot: options.AutopilotFlag = False,
+    issue_optional: Annotated[
+        bool, typer.Option("--issue-optional", help="Go on where the issue cannot be read.")
+    ] = False,
+    ask_on_issue: options.AskOnIssueFlag = False,
+    siblings: Annotated[
+        bool, typer.Option("--siblings", help="Also the submodules, and the repositories of the preferences.")
+    ] = False,
+) -> None:
+    """Print the decision: the branch, where it stands in this clone, and every reason.
+
+    Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
+    JSON document in every case, printed after the state was written.
+    """
+    from candidates.commands.resolve import Asked, replay_bundle, resolve  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
+
+    flags = flags_of(context, *LOOKING, *SETTINGS, *POLICY)
+    if bundle is not None:
+        rest = set(context.params) - {"paths", "bundle", "base"}
+        flags |= flags_of(context, *rest) | {"PATH": paths}
+        leave(replay_bundle(bundle, flags, base))
+        return
+    asked = Asked(
+        paths=tuple(paths or [HERE]),
+        flags=flags,
+        given=given_issue(issue, issue_version),
+        base=base,
+        state=state,
+        state_patch=state_patch,
+        save_bundle=save_bundle,
+        siblings=siblings,
+        interactive=interactive,
+        picker=picker,
+        language=language,
+        page=page,
+        step=step,
+        preview_dir=preview_dir,
+        factory=factory,
+        stage=stage,
+        result=result,
+        decisions=tuple(decision or ()),
+    )
+    leave(resolve(asked))

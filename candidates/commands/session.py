@@ -1,0 +1,76 @@
+"""What every command's work begins with: git, the time, the issue that was given, a prepared run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace as altered
+
+from candidates.questions.presentation import Presentation
+from candidates.run.collect import RemoteUndecided
+from candidates.run.decide import undecided_remote
+from candidates.run.issue import IssueInput
+from candidates.run.run import Run, advance, prepare
+from candidates.terminal import announce, notice, print_record
+from collectors.process import Git
+from collectors.strict_json import json_text
+
+
+def git_at(path: Path) -> Git:
+    """git, as run in this folder with the caller's environment."""
+    return Git(folder=path, environ=dict(os.environ))
+
+
+def now() -> datetime:
+    """The time of the run, in whole seconds."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def given_issue(issue: str | None, versions: list[str] | None) -> IssueInput:
+    """What `--issue` and `--issue-version` say."""
+    return IssueInput(text=issue, versions=tuple(map(json_text, versions or ())), stdin=sys.stdin.buffer)
+
+
+def plain_run(path: Path, flags: Mapping[str, object], *, base: str | None = None) -> Run:
+    """A run that no issue has a part in."""
+    return prepare(git_at(path), flags, IssueInput(), now(), base=base)
+
+
+def warn(runs: Iterable[Run]) -> None:
+    """Say once what is wrong with the runs' configuration."""
+    for warning in dict.fromkeys(w for one in runs for w in one.configuration.warnings):
+        notice(warning)
+
+
+@contextmanager
+def asking_for_the_remote(run: Run, *, as_json: bool, presentation: Presentation | None = None) -> Iterator[None]:
+    """Where a person must name the remote: the question on standard output too, if that holds JSON."""
+    try:
+        yield
+    except RemoteUndecided as fault:
+        if as_json:
+            undecided = undecided_remote(fault, run.policy.autonomy, run.policy.asking)
+            print_record((presentation or Presentation()).present(undecided))
+        raise
+
+
+def keeping(run: Run, file: Path | None) -> Run:
+    """The run with its facts saved as well, where a file is named for them."""
+    if file is None:
+        return run
+    from candidates.explain.records import save_bundle  # noqa: PLC0415 - only where a bundle is saved
+
+    return altered(run, keep=(lambda _, facts: save_bundle(file, facts),))
+
+
+def advanced(run: Run) -> Run:
+    """The run as guided autonomy lets it go on; what was taken unasked is printed."""
+    run, taken = advance(run)
+    if taken is not None:
+        announce(f"auto: {taken} - guided")
+    return run

@@ -1,0 +1,1 @@
+"""The record as one HTML page, with its release lines over time."""

@@ -1,0 +1,74 @@
+"""How an answer is handed out: with where the run stands, and its questions as a host's picker wants them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace as altered
+
+from candidates.contract import Decision, Decisions
+from candidates.questions.hosts import HostName, Picker, host_named, render
+from candidates.questions.languages import ENGLISH, Language, read_language
+from candidates.questions.questions import Asking, breadcrumb, check_step
+from collectors.errors import SetupError
+from collectors.stores.store_file import reason_of, replace_bytes
+from ranking.names import shown
+
+
+class Presentation(Struct, frozen=True, kw_only=True):
+    """What was asked for: the host, the language, the page, the step, and where long previews may be written."""
+
+    host: HostName | None = None
+    language: Language = ENGLISH
+    page: int = 1
+    step: str | None = None
+    preview_dir: Path | None = None
+
+    @property
+    def asking(self) -> Asking:
+        """How the questions are put."""
+        return Asking(language=self.language, page=self.page)
+
+    def present(self, answer: Decision | Decisions) -> Decision | Decisions | Picker:
+        """The answer itself, or its questions for the host. SetupError where a preview cannot be written."""
+        if self.step is not None:
+            answer = _with_breadcrumb(answer, self.step)
+        if self.host is None or not answer.questions:
+            return answer
+        first = answer.decisions[0] if isinstance(answer, Decisions) else answer
+        questions = answer.questions
+        return render(questions, self.host, language=self.language, keep=self._keep, breadcrumb=first.breadcrumb)
+
+    def _keep(self, name: str, preview: str) -> str | None:
+        if self.preview_dir is None:
+            return None
+        file = self.preview_dir / name
+        try:
+            replace_bytes(file, f"{preview}\n".encode())
+        except OSError as fault:
+            message = f"the preview {shown(str(file))} cannot be written: {reason_of(fault)}"
+            raise SetupError(message, code="preview-unwritable", hint="--preview-dir FOLDER") from fault
+        return str(file)
+
+
+def read_presentation(
+    picker: str | None, language: str | None, page: int | None, step: str | None, preview_dir: Path | None
+) -> Presentation:
+    """What the flags ask for; InvalidInput for an unknown host or language, and for what is no step."""
+    if step is not None:
+        check_step(step)
+    return Presentation(
+        host=host_named(picker) if picker is not None else None,
+        language=read_language(language) if language is not None else ENGLISH,
+        page=1 if page is None else page,
+        step=step,
+        preview_dir=preview_dir,
+    )
+
+
+def _with_breadcrumb(answer: Decision | Decisions, step: str) -> Decision | Decisions:
+    if isinstance(answer, Decision):
+        return altered(answer, breadcrumb=breadcrumb(step, answer))
+    decisions = tuple(altered(one, breadcrumb=breadcrumb(step, one)) for one in answer.decisions)
+    return altered(answer, decisions=decisions)

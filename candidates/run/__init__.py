@@ -1,0 +1,1 @@
+"""One run: what it is made of, collecting, deciding, what a person answered, and what is recorded."""

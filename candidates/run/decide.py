@@ -1,0 +1,241 @@
+"""From what was collected to one decision and its exit code; pure but for what it is given."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace as altered
+
+from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost
+from candidates.exit_codes import ExitCode
+from candidates.questions.questions import Asking, base_branch_question, fetch_failed_question, remote_question
+from candidates.resolver import Base, Serving, base_of, derived_branch
+from candidates.run.collect import Collected, RemoteUndecided
+from candidates.run.issue_comment import question_on
+from candidates.suggest import near_hint
+from collectors.config.keys import Autonomy, OnFetchFailure
+from collectors.errors import InvalidInput
+from collectors.remote_url import redact
+from ranking.facts import Facts
+from ranking.names import shown
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """How a run may decide. `on_fetch_failure` None: ask where a person is there, else cached, then local.
+
+    `base`: the branch that came with the request; `replay`: the facts are recorded, so that nothing is fresh.
+    `ask_on_issue`: None where nobody said it for this run, so that the user's preferences count.
+    `hold_ties`: a tie is never taken to the default.
+    `base_source`: who named `base`, the request or a person who was asked; `asking`: how questions are put.
+    """
+
+    autonomy: Autonomy
+    on_fetch_failure: OnFetchFailure | None = None
+    issue_optional: bool = False
+    ask_on_issue: bool | None = None
+    base: str | None = None
+    base_source: Literal["input", "asked"] = "input"
+    replay: bool = False
+    hold_ties: bool = False
+    asking: Asking = field(default_factory=Asking)
+
+    @property
+    def unattended(self) -> bool:
+        """Whether nobody can be asked."""
+        return self.autonomy == "full"
+
+
+def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
+    """The decision of an unattended run, or the question of one that may not decide.
+
+    InvalidInput where the branch that came with the request is not on the remote.
+    """
+    decision = _undecided(collected, policy)
+    serving: Serving = "any"
+    if (silence := _silence(collected.facts)) is not None:
+        match policy.on_fetch_failure or (None if policy.unattended else "ask"):
+            case "abort":
+                why = f"stopped by --on-fetch-failure abort: {silence}"
+                return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
+            case "ask":
+                return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
+            case "cached":
+                serving = "cached"
+            case "local":
+                serving = "local"
+            case _:  # retried already, or the unattended default
+                pass
+    if (stop := _stop_by_issue(decision, collected, policy)) is not None:
+        return stop
+    if policy.base is not None:
+        return _given(decision, collected, policy, policy.base, serving)
+    branch, source = collected.resolution.branch, collected.resolution.source
+    held = policy.hold_ties and collected.ranking.ambiguous and source == "default"
+    if not policy.unattended or branch is None or source is None or held:
+        return _asking(decision, _which_branch(collected, policy)), ExitCode.ASK
+    return _settled(decision, collected, policy, branch, source, serving)
+
+
+def _stop_by_issue(decision: Decision, collected: Collected, policy: Policy) -> tuple[Decision, ExitCode] | None:
+    """The stop of an unattended run: its issue could not be read, or is to be asked on; None where it goes on."""
+    unread = _unread_issue(collected.facts)
+    if unread is not None and policy.unattended and not policy.issue_optional:
+        return _stopped(decision, collected, unread), ExitCode.SOURCE_FAILED
+    if not asks_on_issue(collected, policy):
+        return None
+    if is_silent(collected):
+        why = "several branches fit alike, and the remote did not answer: not asked on the issue about old branches"
+        return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
+    question = base_branch_question(collected.facts, collected.ranking, collected.resolution, policy.asking)
+    return _asking(decision, question), ExitCode.ASK
+
+
+def asks_on_issue(collected: Collected, policy: Policy) -> bool:
+    """Whether the run asks on the issue instead of taking a default: only unattended, and only where the user says so.
+
+    Never where the branch came with the request or is remembered: then nothing hangs on the tie.
+    """
+    wanted = collected.asks_on_issue if policy.ask_on_issue is None else policy.ask_on_issue
+    return policy.unattended and wanted and _would_post(collected, policy) is not None
+
+
+def is_silent(collected: Collected) -> bool:
+    """Whether the remote was asked and did not answer."""
+    return _silence(collected.facts) is not None
+
+
+def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking | None = None) -> Decision:
+    """The decision of a run that cannot know which remote to ask."""
+    return Decision(
+        repository=fault.repository,
+        autonomy=autonomy,
+        remote=None,
+        listing_complete=False,
+        questions=(remote_question(fault.repository, fault.question.names, asking),),
+    )
+
+
+def _would_post(collected: Collected, policy: Policy) -> WouldPost | None:
+    settled = policy.base is not None or policy.replay or collected.resolution.source in ("remembered", "derived")
+    return None if settled or collected.post is None else question_on(collected.facts, collected.ranking)
+
+
+def _undecided(collected: Collected, policy: Policy) -> Decision:
+    choice, facts = collected.choice, collected.facts
+    return Decision(
+        repository=facts.repository.name,
+        autonomy=policy.autonomy,
+        remote=Remote(name=choice.name, url=choice.url, reason=choice.reason) if choice else None,
+        base_branch_evidence=collected.ranking,
+        listing_complete=facts.refs.complete,
+        trail=collected.resolution.trail,
+        sources=collected.sources,
+        would_post=_would_post(collected, policy),
+        log=tuple(_dated(collected, line) for line in collected.log),
+    )
+
+
+def _given(
+    decision: Decision, collected: Collected, policy: Policy, base: str, serving: Serving
+) -> tuple[Decision, ExitCode]:
+    """The branch that came with the request: checked against the listing, never replaced."""
+    facts = collected.facts
+    listed = collected.view.listed.branches
+    if base in listed:
+        return _settled(decision, collected, policy, base, policy.base_source, serving)
+    remote = facts.repository.remote
+    # What holds a credential is a URL, and no branch: of a name nothing is hidden.
+    name = shown(redact(base))
+    if facts.refs.complete or remote is None:
+        whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
+        message = f"{shown(whose)} has no branch {name}"
+        raise InvalidInput(message, where="--base", hint=near_hint(base, listed))
+    if facts.refs.failure is not None:
+        why = f"{remote} did not answer"
+    elif facts.refs.provenance == "local":
+        why = f"{remote} was not asked"
+    else:
+        why = f"the list of {remote} is incomplete"
+    said = f"{name} is not known here, and {why}: whether it exists cannot be told"
+    return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
+
+
+def _settled(
+    decision: Decision,
+    collected: Collected,
+    policy: Policy,
+    branch: str,
+    source: BaseBranchSource,
+    serving: Serving,
+) -> tuple[Decision, ExitCode]:
+    """The base of a chosen branch, or the stop where no ref here holds it."""
+    facts = collected.facts
+    base = base_of(next(b for b in facts.refs.branches if b.name == branch), facts, serving)
+    if base is None:
+        kind = "" if serving == "any" else f" {serving}"
+        why = "and nothing is fetched in a replay" if policy.replay else "and it could not be fetched"
+        said = f"{branch} was chosen, but no{kind} ref of this clone holds it {why}"
+        return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
+    if policy.replay and base.status == "fresh":
+        base = Base(ref=base.ref, commit=base.commit, status="cached-stale")
+    log = decision.log
+    if base.status != "fresh":
+        log = (*log, _dated(collected, _staleness(facts, branch, base, policy)))
+    settled = altered(
+        decision,
+        base_branch=branch,
+        base_ref=base.ref,
+        base_commit=base.commit,
+        base_branch_source=source,
+        base_fetch_status=base.status,
+        log=log,
+    )
+    return settled, ExitCode.ANSWERED
+
+
+def _which_branch(collected: Collected, policy: Policy) -> Question:
+    resolution = collected.resolution
+    if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
+        resolution = altered(resolution, branch=derived)  # first and marked, also before a memory
+    return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
+
+
+def _asking(decision: Decision, question: Question) -> Decision:
+    return altered(decision, questions=(question,))
+
+
+def _stopped(decision: Decision, collected: Collected, why: str) -> Decision:
+    return altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, why)))
+
+
+def _unread_issue(facts: Facts) -> str | None:
+    issue = facts.issue
+    if issue is None or issue.read in ("answered", "partial"):
+        return None
+    detail = f": {issue.failure.detail}" if issue.failure else ""
+    return f"issue {issue.key} could not be read ({issue.read}){detail}; --issue-optional goes on without it"
+
+
+def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
+    if policy.replay:
+        why = f"replayed from facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}"
+    elif facts.repository.remote is None:
+        why = "this repository has no remote"
+    elif (silence := _silence(facts)) is not None:
+        why = silence
+    elif facts.refs.provenance == "local":
+        why = f"{facts.repository.remote} was not asked"
+    else:
+        why = "the advertised commit was not brought here"
+    return f"{branch}: {base.status}: {base.ref} serves at {base.commit}; {why}"
+
+
+def _silence(facts: Facts) -> str | None:
+    """That the remote did not answer, and why; None where it did, or was not asked."""
+    remote, failure = facts.repository.remote, facts.refs.failure
+    return f"{remote} did not answer ({failure.kind}: {failure.detail})" if remote and failure else None
+
+
+def _dated(collected: Collected, line: str) -> str:
+    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {shown(line)}"

@@ -1,0 +1,143 @@
+"""The one comment: what it says, when a run asks on the issue instead of taking a default, and what is recorded.
+
+Pure but for `ask_on_issue`, which posts by what it is given. Whatever is quoted was written by anyone: it is shown
+as it is, and must not become markup, a mention or a second marker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec.structs import replace as altered
+
+from candidates.contract import CircuitBreaker, Decision, Decisions, WouldPost
+from candidates.exit_codes import ExitCode
+from candidates.run.collect import Collected
+from candidates.state_file import BRANCH, EVIDENCE, SOURCE, STATUS
+from collectors.errors import SourceError
+from ranking.facts import AskedOnIssue, Candidate, Facts, Ranking
+from ranking.names import shown
+
+TRIGGER: Final = 6
+"""The circuit breaker's number for a question that only a person can answer."""
+
+BREAKER: Final = "circuitBreaker"
+
+_MOST_CANDIDATES: Final = 10
+_MOST_REASONS: Final = 8
+_LONGEST: Final = 200
+_SAID: Final = "asked on "
+
+
+def marker_of(repository: str) -> str:
+    """What tells the question about one repository from every other comment; of two names no two are one.
+
+    >>> marker_of("acme/app")
+    '[base-branch question: acme/app]'
+    """
+    return f"[base-branch question: {quote(repository)}]"
+
+
+def question_on(facts: Facts, ranking: Ranking) -> WouldPost | None:
+    """The comment that would ask: where the issue was read from a tracker, and several branches tie at the top."""
+    issue = facts.issue
+    if issue is None or issue.source == "file" or issue.read not in ("answered", "partial") or not ranking.ambiguous:
+        return None
+    tied = [c for c in ranking.candidates if c.score == ranking.candidates[0].score]
+    marker = marker_of(facts.repository.name)
+    lines = [
+        f"Which branch does the work on {shown(issue.key)} in {shown(facts.repository.name)} belong on?",
+        f"{len(tied)} branches fit alike, so nothing was decided:",
+        "",
+        *(line for number, one in enumerate(tied[:_MOST_CANDIDATES], 1) for line in _candidate(number, one)),
+    ]
+    if len(tied) > _MOST_CANDIDATES:
+        lines.append(f"and {len(tied) - _MOST_CANDIDATES} more")
+    lines += ["", "Let the issue name one version, or hand the branch in: base-branch resolve --base BRANCH"]
+    text = "\n".join(line.replace(marker, "[...]") for line in lines)
+    if issue.source == "github":
+        text = _fenced(text)
+        marker = f"<!-- {marker} -->"
+    return WouldPost(target=issue.key, body=f"{text}\n\n{marker}")
+
+
+def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, ExitCode]:
+    """Post what would be posted, unless it is there already; the decision that waits for the answer.
+
+    Where it could not be posted, or nobody knows whether it was, the run stops as one whose source failed.
+    """
+    would = decision.would_post
+    if would is None or collected.post is None:
+        return decision, ExitCode.ASK
+    now = collected.facts.now
+    dated = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    try:
+        url = collected.post(marker_of(collected.facts.repository.name), would.body)
+    except SourceError as fault:
+        log = (*decision.log, f"{dated} {shown(str(fault))}")
+        return altered(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
+    said = f"{_SAID}{would.target}: {shown(url)}"
+    ranking = altered(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
+    waiting = altered(
+        decision,
+        base_branch_evidence=ranking,
+        circuit_breaker=CircuitBreaker(tripped=True, trigger=TRIGGER, detail=said),
+        would_post=None,
+        log=(*decision.log, f"{dated} {said}"),
+    )
+    return waiting, ExitCode.ASK
+
+
+def waits(answer: Decision | Decisions) -> bool:
+    """Whether the main repository's decision waits for an answer on the issue."""
+    return _main(answer).circuit_breaker is not None
+
+
+def asked_changes(answer: Decision | Decisions) -> dict[str, Any]:
+    """What a state keeps of a run that waits for the answer: no base, the evidence, and why it stopped."""
+    decision = _main(answer)
+    evidence, breaker = (
+        None if record is None else msgspec.json.decode(msgspec.json.encode(record))
+        for record in (decision.base_branch_evidence, decision.circuit_breaker)
+    )
+    return {BRANCH: None, SOURCE: None, STATUS: None, EVIDENCE: evidence, BREAKER: breaker}
+
+
+def asked_patch(answer: Decision | Decisions) -> dict[str, Any]:
+    """The same as a merge patch: what an earlier record held is taken away by name."""
+    changes = asked_changes(answer)
+    return changes | {EVIDENCE: dict.fromkeys(Ranking.__struct_encode_fields__) | (changes[EVIDENCE] or {})}
+
+
+def answered_changes(state: Mapping[str, object]) -> dict[str, Any]:
+    """What becomes of that breaker once there is a base; one that something else tripped is left alone."""
+    breaker = state.get(BREAKER)
+    if not isinstance(breaker, dict) or breaker.get("tripped") is not True or breaker.get("trigger") != TRIGGER:
+        return {}
+    ours = str(breaker.get("detail", "")).startswith(_SAID)
+    return {BREAKER: {**breaker, "tripped": False}} if ours else {}
+
+
+def _main(answer: Decision | Decisions) -> Decision:
+    return answer.decisions[0] if isinstance(answer, Decisions) else answer
+
+
+def _candidate(number: int, candidate: Candidate) -> list[str]:
+    reasons = [f"   {_short(f'{e.kind}: {e.detail}')}" for e in candidate.evidence[:_MOST_REASONS]]
+    return [f"{number}. {_short(candidate.branch)} ({candidate.score} points)", *reasons]
+
+
+def _short(text: str) -> str:
+    text = shown(text)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def _fenced(text: str) -> str:
+    """The text as a block in which Markdown means nothing: its fence is longer than any that it holds."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"

@@ -1,0 +1,1 @@
+"""The last runs: the journal that keeps them, and the ring that is read."""

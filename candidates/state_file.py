@@ -1,0 +1,445 @@
+"""What a run's state file says of the base: merged purely, and refused where the result would break the contract.
+
+A document in, a document out; `collectors.stores.store_file` does the locking and the replacing. Every key that is not
+the base's keeps its value, its number spelling and its place.
+"""
+
+from __future__ import annotations
+
+import os.path
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path, PurePath
+from typing import Any, get_args
+
+import msgspec
+
+from candidates.contract import BaseBranchSource, Decision
+from collectors.errors import EvidenceError, InvalidInput, SetupError
+from collectors.stores.store_file import (
+    LOCK_SECONDS,
+    NEW_DOCUMENT,
+    Damage,
+    Document,
+    Edit,
+    Outcome,
+    Pause,
+    Raw,
+    Reading,
+    change_file,
+    parse_document,
+    raw_items,
+    read_settled,
+    reason_of,
+    set_member,
+)
+from collectors.strict_json import join_path, place_of
+from ranking.facts import Ranking
+from ranking.names import fault_of, shown
+
+State = dict[str, Any]
+
+BRANCH = "baseBranch"
+SOURCE = "baseBranchSource"
+STATUS = "baseFetchStatus"
+EVIDENCE = "baseBranchEvidence"
+PROJECTS = "projects"
+ROOT = "root"
+
+SOURCES: tuple[str, ...] = get_args(BaseBranchSource)
+PERSONS_SOURCES = ("asked", "input")
+"""Those that an interactive run records; the rest are an unattended run's."""
+
+STATUSES = ("fresh", "cached-stale", "local-branch")
+"""`aborted` is never recorded: a run that stopped has no base."""
+
+STALE_STATUSES = STATUSES[1:]
+
+NULLABLE = ("convention", "askedOnIssue")
+"""What the ranking keeps as null; a merge patch can only take a null away, so a state may lack them."""
+
+_SHOWN = 80
+_MAKES_ONE = "base-branch resolve --state FILE"
+
+
+class Refused(EvidenceError):  # noqa: N818 - it says what happened
+    """The contract of the state file would be broken; every reason stands in `reasons`."""
+
+    def __init__(self, what: str, reasons: Sequence[str]) -> None:
+        """`what`: what was refused, for the head of the message."""
+        super().__init__(f"{what}: {'; '.join(reasons)}", code="refused")
+        self.reasons = tuple(reasons)
+
+
+# --- reading ---
+
+
+def read_state(path: Path, *, pause: Pause = time.sleep) -> State:
+    """The state file's document; InvalidInput where it is not there, cannot be read or is no JSON object."""
+    try:
+        reading = read_settled(path, _judge, pause)
+    except OSError as fault:
+        raise InvalidInput(f"the state file {path} cannot be read: {reason_of(fault)}") from fault
+    if reading.data is None:
+        raise InvalidInput(f"the state file {path} does not exist", hint=_MAKES_ONE)
+    if reading.moving:
+        raise InvalidInput(
+            f"the state file {path} is being written by another program", hint="the same again, when it is done"
+        )
+    return parse_state(reading.data, f"the state file {path}")
+
+
+def parse_state(data: bytes, what: str = "the state") -> State:
+    """Decode a state; InvalidInput for anything but one JSON object.
+
+    >>> parse_state(b'{"taskType": "bug"}')
+    {'taskType': 'bug'}
+    """
+    return _document(data, what).root
+
+
+def _document(data: bytes, what: str) -> Document:
+    match parse_document(data):
+        case Damage(why=why):
+            raise InvalidInput(f"{what} {why}")
+        case Document() as document:
+            return document
+
+
+def _judge(data: bytes) -> Damage | None:
+    found = parse_document(data)
+    return found if isinstance(found, Damage) else None
+
+
+# --- the contract ---
+
+
+def is_interactive(state: Mapping[str, object], *, autopilot: bool) -> bool:
+    """Whether a person stood behind the run: neither the caller nor the state says that none did."""
+    return not autopilot and state.get("workspaceSource") != "autopilot"
+
+
+def base_faults(state: Mapping[str, object], *, interactive: bool) -> tuple[str, ...]:
+    """Every way in which what a state says of its base breaks the contract; what it does not say breaks nothing.
+
+    >>> base_faults({"baseBranchSource": "derived"}, interactive=True)[0]
+    'baseBranchSource is derived, which an interactive run never records: only asked or input'
+    """
+    return (
+        *_branch_faults(state.get(BRANCH)),
+        *_source_faults(state.get(SOURCE), interactive=interactive),
+        *_status_faults(state.get(STATUS)),
+        *_evidence_faults(state.get(EVIDENCE), state.get(SOURCE), state.get(STATUS)),
+    )
+
+
+def _branch_faults(branch: object) -> list[str]:
+    if branch is None:
+        return []
+    if not isinstance(branch, str):
+        return [f"{BRANCH} is no text"]
+    fault = fault_of(branch)
+    return [f"{BRANCH} {_quoted(branch)} can be no base: {fault}"] if fault else []
+
+
+def _source_faults(source: object, *, interactive: bool) -> list[str]:
+    if source is None:
+        return []
+    if source not in SOURCES:
+        return [f"{SOURCE} {_quoted(source)} is none of {', '.join(SOURCES)}"]
+    if interactive and source not in PERSONS_SOURCES:
+        return [f"{SOURCE} is {source}, which an interactive run never records: only {' or '.join(PERSONS_SOURCES)}"]
+    return []
+
+
+def _status_faults(status: object) -> list[str]:
+    if status is None or status in STATUSES:
+        return []
+    if status == "aborted":
+        return [f"{STATUS} is aborted: a run that stopped has no base to record"]
+    return [f"{STATUS} {_quoted(status)} is none of {', '.join(STATUSES)}"]
+
+
+def _evidence_faults(evidence: object, source: object, status: object) -> list[str]:
+    if evidence is None:
+        faults = []
+        if source == "derived":
+            faults.append(f"{SOURCE} is derived, and there is no {EVIDENCE}")
+        if status in STALE_STATUSES:
+            faults.append(f"{STATUS} is {status}, and there is no {EVIDENCE}")
+        return faults
+    if not isinstance(evidence, dict):
+        return [f"{EVIDENCE} is no object"]
+    faults = _ranking_faults(evidence)
+    if source == "derived" and evidence.get("ambiguous") is True:
+        faults.append(f"{SOURCE} is derived, and {EVIDENCE} is ambiguous")
+    return faults
+
+
+def _ranking_faults(evidence: dict[str, object]) -> list[str]:
+    """The keys that a ranking does not have, all of them, and the first other fault of the record."""
+    own = Ranking.__struct_encode_fields__
+    strange = sorted(evidence.keys() - set(own))
+    faults = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
+    known = {key: value for key, value in evidence.items() if key in own}
+    try:
+        msgspec.convert(dict.fromkeys(NULLABLE) | known, Ranking)
+    except msgspec.ValidationError as fault:
+        message, where = place_of(str(fault))
+        faults.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
+    except UnicodeEncodeError:  # JSON can spell half of a surrogate pair, and UTF-8 cannot
+        faults.append(f"{EVIDENCE}: it holds characters that no text has")
+    return faults
+
+
+def _quoted(value: object) -> str:
+    text = shown(value if isinstance(value, str) else repr(value))
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+
+
+# --- merging ---
+
+Canonical = Callable[[str], str]
+"""One spelling for all that name the same folder."""
+
+
+def merge_state(
+    state: Mapping[str, Any],
+    decisions: Sequence[Decision],
+    roots: Sequence[str | PurePath] = (),
+    *,
+    canonical: Canonical = os.path.normpath,
+) -> State:
+    """The state with what was decided; Refused, with every reason, where the result would break the contract.
+
+    Evidence of an earlier run gives way to null where this one has none: it speaks of another base.
+    `roots`: the repositories' folders, one a decision, the first the main one's; of one decision it may be left
+    out. Nothing is recorded while any decision is without a base. `canonical`: what makes two spellings of one
+    root equal (the caller may look at the file system; this function does not).
+    """
+    return {**state, **decided_changes(state, decisions, roots, canonical=canonical)}
+
+
+def state_patch(
+    state: Mapping[str, Any],
+    decisions: Sequence[Decision],
+    roots: Sequence[str | PurePath] = (),
+    *,
+    canonical: Canonical = os.path.normpath,
+) -> State:
+    """The same as a JSON merge patch (RFC 7386), for a pipeline with a writer of its own; Refused alike.
+
+    Where the merged state holds a null of ours (no convention), the patched one lacks that key: a merge patch
+    cannot set a null. `projects` stands in it whole: a merge patch has no other way to change an array.
+    """
+    changes = decided_changes(state, decisions, roots, canonical=canonical)
+    evidence = changes.get(EVIDENCE)
+    if evidence is not None:
+        # What an earlier record held is taken away by name, also where the given state is not the latest.
+        absent = dict.fromkeys(Ranking.__struct_encode_fields__)
+        changes[EVIDENCE] = absent | _object_patch(state.get(EVIDENCE), evidence)
+    return changes
+
+
+def _object_patch(old: object, new: Mapping[str, Any]) -> State:
+    """The merge patch that makes one object of another."""
+    before = old if isinstance(old, dict) else {}
+    gone: State = {key: None for key in before if key not in new}
+    return gone | {
+        key: _object_patch(before.get(key), value) if isinstance(value, dict) else value for key, value in new.items()
+    }
+
+
+def decided_changes(
+    state: Mapping[str, Any],
+    decisions: Sequence[Decision],
+    roots: Sequence[str | PurePath] = (),
+    *,
+    canonical: Canonical = os.path.normpath,
+) -> State:
+    """What the decisions make of the state's own keys, each with its whole new value; Refused as `merge_state`."""
+    places: list[str | None] = [str(root) for root in roots] or [None] * min(len(decisions), 1)
+    paired = list(zip(decisions, places, strict=True))
+    several = len(paired) > 1
+    faults = [
+        f"{shown(decision.repository)}: {fault}" if several else fault
+        for decision in decisions
+        for fault in _decision_faults(decision)
+    ]
+    if several and not isinstance(state.get(PROJECTS, []), list | None):
+        faults.append(f"{PROJECTS} is no array, and there are several repositories to record")
+    if faults:
+        raise Refused("not recorded", faults)
+    if not paired or any(decision.base_branch is None for decision in decisions):
+        return {}
+    changes = _placed(state, paired, canonical)
+    faults = _mirror_faults({**state, **changes})
+    if faults:
+        raise Refused("not recorded", faults)
+    return changes
+
+
+def _decision_faults(decision: Decision) -> list[str]:
+    record = _record(decision)
+    halves = {
+        "baseBranch": decision.base_branch,
+        "baseRef": decision.base_ref,
+        "baseCommit": decision.base_commit,
+        "baseBranchSource": decision.base_branch_source,
+    }
+    missing = [key for key, value in halves.items() if value is None]
+    if len(missing) == len(halves):
+        return []
+    faults = list(base_faults(record, interactive=decision.autonomy != "full"))
+    if missing:
+        faults.insert(0, f"all of {', '.join(halves)} stand together or none: {', '.join(missing)} is null")
+    if decision.base_fetch_status is None:
+        faults.append(f"{STATUS} is missing")
+    return faults
+
+
+def _record(decision: Decision) -> State:
+    """What the state keeps of a decision."""
+    evidence = decision.base_branch_evidence
+    return {
+        BRANCH: decision.base_branch,
+        SOURCE: decision.base_branch_source,
+        STATUS: decision.base_fetch_status,
+        EVIDENCE: None if evidence is None else msgspec.json.decode(msgspec.json.encode(evidence)),
+    }
+
+
+def _placed(state: Mapping[str, Any], paired: Sequence[tuple[Decision, str | None]], canonical: Canonical) -> State:
+    """Each decision at its place: the scalars for the first repository, `projects[]` by root.
+
+    One decision touches `projects[]` only where an entry has its root; several make the entries that are missing.
+    """
+    listed = state.get(PROJECTS)
+    projects = list(listed) if isinstance(listed, list) else []
+    index_of = {
+        canonical(entry[ROOT]): index
+        for index, entry in reversed(list(enumerate(projects)))
+        if isinstance(entry, dict) and isinstance(entry.get(ROOT), str)
+    }
+    several = len(paired) > 1
+    touched = False
+    for decision, root in paired:
+        index = None if root is None else index_of.get(canonical(root))
+        own = {BRANCH: decision.base_branch, STATUS: decision.base_fetch_status}
+        if index is not None:
+            projects[index] = {**projects[index], **own}
+        elif several and root is not None:
+            index_of[canonical(root)] = len(projects)
+            projects.append({ROOT: root, **own})
+        else:
+            continue
+        touched = True
+    first, root = paired[0]
+    # A single one that stands later in `projects[]` is not the main repository; the scalars are not its own.
+    is_main = several or root is None or not index_of.get(canonical(root))
+    changes = _record(first) if is_main else {}
+    if changes.get(EVIDENCE) is None and EVIDENCE not in state:
+        changes.pop(EVIDENCE, None)
+    return {**changes, PROJECTS: projects} if touched else changes
+
+
+def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
+    """Where the scalars are not those of the first of `projects[]`."""
+    projects = state.get(PROJECTS)
+    first = projects[0] if isinstance(projects, list) and projects else None
+    if not isinstance(first, dict):
+        return []
+    return [
+        f"{PROJECTS}[0].{key} is {_quoted(first[key])}, and {key} is {_quoted(state.get(key))}: "
+        f"the scalars mirror the first repository"
+        for key in (BRANCH, STATUS)
+        if first.get(key) is not None and first[key] != state.get(key)
+    ]
+
+
+# --- writing ---
+
+Changes = Callable[[Mapping[str, Any]], State]
+"""What has to change in a state, as whole values of its keys (`decided_changes`, `recheck_changes`)."""
+
+
+def canonical_root(folder: Path) -> Canonical:
+    """What makes two spellings of one root equal on this machine; relative ones begin at a folder."""
+    return lambda root: os.path.realpath(folder / root)
+
+
+def change_text(data: bytes, changes_of: Changes, what: str = "the state") -> bytes:
+    """The state's bytes with what changes; all that does not stays as it is, to the spelling of numbers. Pure.
+
+    >>> change_text(b'{"x": 1.50, "baseFetchStatus": "cached-stale"}', lambda _: {"baseFetchStatus": "fresh"})
+    b'{"x": 1.50, "baseFetchStatus": "fresh"}'
+    """
+    document = _document(data, what)
+    text = document.text
+    for key, value in changes_of(document.root).items():
+        if key in document.root and document.root[key] == value:
+            continue
+        wanted = _projects_text(document, value) if key == PROJECTS else value
+        text = set_member(text, (key,), wanted)
+    return document.encode(text)
+
+
+def write_state(
+    path: Path,
+    changes_of: Changes,
+    *,
+    now: datetime,
+    create: bool = True,
+    wait_seconds: float = LOCK_SECONDS,
+    pause: Pause = time.sleep,
+) -> Outcome:
+    """Change the state file under its lock, whole or not at all.
+
+    InvalidInput for one that is no state, or has gone meanwhile; SetupError where it cannot be written; Refused
+    as `changes_of` refuses. `create`: whether one that was not there is made, where there is something to record.
+    """
+    what = f"the state file {path}"
+    existed = os.path.lexists(path)
+    if not existed and not path.parent.is_dir():
+        raise InvalidInput(f"{what} cannot be made: there is no such folder", hint=f"mkdir -p {path.parent}")
+
+    def edit(reading: Reading) -> Edit | None:
+        if reading.data is None and existed:
+            raise InvalidInput(f"{what} has gone meanwhile; nothing was written")
+        before = NEW_DOCUMENT if reading.data is None else reading.data
+        after = change_text(before, changes_of, what)
+        return Edit(data=after) if after != before else None
+
+    try:
+        outcome = change_file(
+            path,
+            edit,
+            judge=_judge,
+            now=now,
+            create=create and not existed,
+            wait_seconds=wait_seconds,
+            pause=pause,
+        )
+    except SetupError as fault:
+        if existed and not os.path.lexists(path):
+            raise InvalidInput(f"{what} has gone meanwhile; nothing was written") from fault
+        raise
+    if outcome.before is None and outcome.after is None and (existed or not create):
+        raise InvalidInput(f"{what} does not exist", hint=_MAKES_ONE)
+    return outcome
+
+
+def _projects_text(document: Document, projects: Sequence[Any]) -> list[object]:
+    """The new list: entries that do not change as they stand in the text, the others edited in theirs."""
+    items = raw_items(document, (PROJECTS,))
+    listed = document.root.get(PROJECTS)
+    old = listed if isinstance(listed, list) else []
+    edited: list[object] = []
+    for raw, before, after in zip(items, old, projects, strict=False):
+        text = raw.text
+        for key in after if isinstance(after, dict) else ():
+            if key not in before or before[key] != after[key]:
+                text = set_member(text, (key,), after[key])
+        edited.append(Raw(text))
+    return edited + list(projects[len(items) :])

@@ -1,0 +1,1 @@
+"""git: the repository, its refs, the remote's answer, and the history."""

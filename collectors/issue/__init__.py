@@ -1,0 +1,1 @@
+"""An issue reference, and an issue that is read from a file."""

@@ -1,0 +1,1 @@
+"""Jira: its issues with what is around them, and the one comment."""

@@ -1,0 +1,1 @@
+"""The files that this program keeps: remembered choices, runs, backtests."""

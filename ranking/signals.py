@@ -1,0 +1,470 @@
+"""What speaks for each branch when one version is asked for: signals, each a code that `points` gives a number.
+
+A signal is a relation between the version, a branch's name and the releases on it. Nothing here is weighed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from msgspec import Struct
+
+from ranking.facts import Branch
+from ranking.record import Numbers, Product, Record, Release, covers, trimmed
+from ranking.versions import FINAL, Reading, Version, read_label
+from ranking.words import is_family
+
+Name = Literal["exact", "line", "coarse", "inside", "sibling", "early", "newer", "older", "contrary", "none"]
+"""How the name of a branch relates to the version.
+
+exact: it is the version; line: it covers it as lines are named here; coarse: it covers it more widely; inside: it is
+for one version of the line that is asked for; sibling: for another version of the line; early: for one pre-release;
+newer, older: for another line; contrary: its releases are others than its name says; none: it has no version.
+"""
+
+Standing = Literal["newest", "merged", "some", "before", "elsewhere", "trunk", "lost", "first", "unread"]
+"""Where the newest release of the version's line is, seen from a branch.
+
+newest: on this branch; merged: it was merged into this branch first; some: this branch carries another release of the
+line; before: the line has no release and this branch carries the one before; elsewhere: on another branch; trunk: on
+the default branch; lost: on no listed branch; first: the line has no release; unread: nobody looked.
+"""
+
+State = Literal["held", "trunk", "lost", "none", "unread"]
+
+# How releases are made now, not ten years ago.
+_RECENT = 15
+_USUAL = 20
+_USUAL_SIZE = 3
+# A template is judged by its record from this many branches on.
+_PROVEN = 3
+_MAJOR_MINOR = 2
+_SHARES = ((0.0, "none"), (1 / 3, "few"), (2 / 3, "many"), (1.0, "most"))
+
+
+class Candidate(Struct, frozen=True):
+    """One branch with what speaks for it and against it."""
+
+    branch: str
+    name: Name
+    standing: Standing
+    numbers: Numbers | None
+    codes: tuple[str, ...] = ()
+
+
+class Line(Struct, frozen=True):
+    """The releases of a version's line: the newest that is not after the version, and the branches that carry it."""
+
+    release: Release
+    branches: frozenset[str] | None
+    merged: bool
+
+
+class Case(Struct, frozen=True):
+    """One version asked of one repository.
+
+    `size`: how many numbers name a line here; `line`: None where the line has no release; `before`: the release just
+    before the version; `newer`: whether it is newer than every release; `aside`: branches of
+    the line that are for one other version of it; `trunk`, `nothing`: the signals for the
+    default branch and for no branch at all.
+    """
+
+    version: Version
+    product: Product
+    size: int
+    line: Line | None
+    before: Release | None
+    newest: Release | None
+    newer: bool
+    state: State
+    candidates: tuple[Candidate, ...]
+    aside: tuple[Candidate, ...]
+    trunk: tuple[str, ...]
+    nothing: tuple[str, ...]
+
+
+class Refs(Struct, frozen=True):
+    """What a case is read from: names of branches, read; what is listed; the record; the default branch.
+
+    `work`: branches that look like work; `left_out`: those that the user's own word excludes; `plain`: whether some
+    release line has no word but the field's and the repository's own.
+    """
+
+    record: Record
+    names: Mapping[str, Reading]
+    listed: Mapping[str, Branch]
+    default: str | None
+    work: AbstractSet[str] = frozenset()
+    left_out: AbstractSet[str] = frozenset()
+    patterns: tuple[str, ...] = ()
+    plain: bool = False
+
+    def is_named(self, product: AbstractSet[str]) -> bool:
+        """Whether some branch, a work branch apart, is named for a product."""
+        return any(product <= frozenset(r.words) for name, r in self.names.items() if name not in self.work)
+
+
+def read_case(wanted: Reading, refs: Refs) -> Case:
+    """Hold one version against every branch."""
+    product = refs.record.product(wanted, refs.names, refs.default)
+    version = product.read(wanted.version)
+    size = _line_size(version, product, refs)
+    line = _newest(version, size, product, refs)
+    if line is None and size == len(version.numbers) > _MAJOR_MINOR and not version.wildcard:
+        # Branches are named for single releases: a line is what they share.
+        line = _newest(version, size - 1, product, refs)
+        size -= line is not None
+    newest = max(product.releases, key=lambda r: r.version.key, default=None)
+    newer = newest is None or _is_after(version, newest)
+    state = _state(line, refs.default)
+    before = _before(version, size, product)
+    case = Case(version, product, size, line, before, newest, newer, state, (), (), (), ())
+    placed = [p for b in _reachable(case, refs) if (p := _place(b, case, refs)) is not None]
+    candidates = tuple(_candidates([p for p in placed if _is_able(p)], wanted, case, refs))
+    aside = tuple(p for p in placed if not _is_able(p))
+    return Case(
+        version,
+        product,
+        size,
+        line,
+        before,
+        newest,
+        newer,
+        state,
+        candidates,
+        aside,
+        tuple(_trunk(case, refs)),
+        tuple(_nothing(case, refs)),
+    )
+
+
+# --- the line of the version ---
+
+
+def _line_size(version: Version, product: Product, refs: Refs) -> int:
+    """How many numbers name a line: by the names that carry releases, else by those that do not."""
+    if version.wildcard:
+        return len(version.numbers)
+    named = {b: n for b, n in product.numbers.items() if b not in product.contrary}
+    proven = [n for b, n in named.items() if product.hits[b]]
+    covering = [len(n) for n in proven if covers(n, version.numbers)]
+    final = [r for r in product.releases if not r.version.prerelease]
+    lengths = Counter(len(r.numbers) for r in final[-_USUAL:])
+    size = max(lengths, key=lambda k: (lengths[k], k), default=_USUAL_SIZE) - 1
+    if covering:
+        size = max(covering)
+    else:
+        pool = proven or [
+            n for b, n in named.items() if product.members[refs.names[b].template] > 1 and b not in refs.work
+        ]
+        # Names of the same major count for more: conventions change.
+        votes: Counter[int] = Counter()
+        for numbers in pool:
+            votes[len(numbers)] += 3 if numbers[0] == version.numbers[0] else 1
+        size = max(votes, key=lambda k: (votes[k], k), default=size)
+    return max(1, min(size, len(version.numbers)))
+
+
+def _newest(version: Version, size: int, product: Product, refs: Refs) -> Line | None:
+    inside = [
+        r for r in product.under.get(version.numbers[:size], ()) if version.wildcard or r.version.key <= version.key
+    ]
+    if not inside:
+        return None
+    key = max(r.version.key for r in inside)
+    top = [r for r in inside if r.version.key == key]
+    known = [r for r in top if r.branches is not None]
+    branches = frozenset(b for r in known for b in r.branches or () if b in refs.listed)
+    return Line((known or top)[0], branches if known else None, all(r.merged for r in known))
+
+
+def _before(version: Version, size: int, product: Product) -> Release | None:
+    """The newest release before the version or, for a line, before the line."""
+    if version.wildcard:
+        earlier = [r for r in product.releases if r.numbers[:size] < version.numbers[:size]]
+    else:
+        earlier = [r for r in product.releases if r.version.key < version.key]
+    return max(earlier, key=lambda r: r.version.key, default=None)
+
+
+def _is_after(version: Version, newest: Release) -> bool:
+    if version.wildcard:
+        return version.numbers > newest.numbers[: len(version.numbers)]
+    return version.key > newest.version.key
+
+
+def _state(line: Line | None, default: str | None) -> State:
+    if line is None:
+        return "none"
+    if line.branches is None:
+        return "unread"
+    if not line.branches:
+        return "lost"
+    return "trunk" if default in line.branches else "held"
+
+
+# --- branches ---
+
+
+def _is_able(each: Candidate) -> bool:
+    """Whether a branch could take the version.
+
+    One for a pre-release takes that alone, and so does one for a release unless its line goes on there.
+    """
+    carries = each.standing in ("newest", "merged", "some", "before")
+    return each.name != "early" and (each.name != "sibling" or carries)
+
+
+def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: Refs) -> Iterator[Candidate]:
+    """The branches that could take the version, with their signals."""
+    if any(p.name in ("exact", "line", "coarse") and p.standing in ("newest", "merged") for p in placed):
+        # A named branch carries the line: others without a version were merely cut from it.
+        placed = [p for p in placed if p.name != "none"]
+    fewest: dict[Numbers | None, int] = {}
+    commonest: dict[str, int] = {}
+    for each in placed:
+        words = _count_words(each.branch, refs)
+        fewest[each.numbers] = min(words, fewest.get(each.numbers, words))
+        commonest[each.name] = max(_members(each.branch, case, refs), commonest.get(each.name, 0))
+    habit = _habit(case, refs)
+    exact = any(p.name == "exact" for p in placed)
+    known = frozenset(word for product in case.product.words for word in product) | refs.record.asked(wanted)
+    for each in placed:
+        codes = [f"{each.name}|{each.standing}", *_moved(each, case, refs)]
+        if each.name not in ("contrary", "none", "newer", "older"):
+            codes += _template(each, case, refs, commonest[each.name])
+            if exact and each.name in ("line", "coarse"):
+                codes.append("beside-exact|" + ("carries" if each.standing in ("newest", "merged") else "lacks"))
+            if _count_words(each.branch, refs) > fewest[each.numbers]:
+                codes.append("wordy|" + ("newest" if each.standing in ("newest", "merged") else "other"))
+        codes += _words(each, wanted, case, refs, known)
+        if each.name not in ("newer", "older"):
+            codes.append(f"habit|{habit(each.branch)}")
+        if each.name in ("none", "contrary") and len(case.product.carried[each.branch]) == 1:
+            codes.append("once")
+        codes += _declared(each.branch, case, refs)
+        yield Candidate(each.branch, each.name, each.standing, each.numbers, tuple(codes))
+
+
+def _reachable(case: Case, refs: Refs) -> Iterable[str]:
+    """The branches with a version in their name, and those that carry a release of the line or the one before it."""
+    on = [*(case.line.branches or () if case.line else ()), *(case.before.branches or () if case.before else ())]
+    on += [b for r in case.product.under.get(case.version.numbers[: case.size], ()) for b in r.branches or ()]
+    return sorted({b for b in (*refs.names, *on) if b != refs.default and b in refs.listed} - refs.left_out)
+
+
+def _place(branch: str, case: Case, refs: Refs) -> Candidate | None:
+    name = _relate(branch, case, refs)
+    held = case.line is not None and case.line.branches is not None and branch in case.line.branches
+    if name in ("newer", "older") and not held:
+        return None
+    standing = _stand(branch, case, held=held)
+    if name in ("contrary", "none") and standing not in ("newest", "merged", "some", "before"):
+        return None
+    return Candidate(branch, name, standing, case.product.numbers.get(branch))
+
+
+def _relate(branch: str, case: Case, refs: Refs) -> Name:  # noqa: PLR0911 - a table in the order of the relations
+    numbers = case.product.numbers.get(branch)
+    if numbers is None:
+        return "none"
+    if branch in case.product.contrary:
+        return "contrary"
+    version, size = case.version.numbers, case.size
+    own = refs.names[branch].version
+    inside = numbers[:size] == version[:size]
+    if own.ripeness < FINAL and own.build and inside:
+        same = (own.ripeness, own.build) == (case.version.ripeness, case.version.build)
+        return "exact" if same and trimmed(numbers) == trimmed(version) else "early"
+    if numbers == version:
+        return "exact"
+    if not case.version.wildcard and len(numbers) > len(version) and trimmed(numbers) == trimmed(version):
+        # `8.4.0` is `8.4` until it has been made; then `8.4` asks for the line.
+        return "inside" if _is_made(own, case) else "exact"
+    if covers(numbers, version):
+        return "line" if len(numbers) >= size else "coarse"
+    if covers(version, numbers):
+        return "inside"
+    if inside and len(numbers) > size and numbers[: len(version) - 1] == version[: len(version) - 1]:
+        return "sibling"
+    return "newer" if numbers > version else "older"
+
+
+def _stand(branch: str, case: Case, *, held: bool) -> Standing:
+    line = case.line
+    if held and line is not None:
+        return "merged" if line.merged else "newest"
+    start = case.version.numbers[: case.size]
+    if any(r.numbers[: case.size] == start for r in case.product.carried.get(branch, ())):
+        return "some"
+    if case.state == "none":
+        return "before" if _carries_before(branch, case) else "first"
+    standing: dict[State, Standing] = {"held": "elsewhere", "trunk": "trunk", "lost": "lost", "unread": "unread"}
+    return standing[case.state]
+
+
+def _carries_before(branch: str, case: Case) -> bool:
+    if case.before is not None and branch in (case.before.branches or ()):
+        return True
+    wide = case.version.numbers[: case.size - 1]
+    inside = [
+        r
+        for r in (case.product.under.get(wide, ()) if wide else ())
+        if case.version.wildcard or r.version.key <= case.version.key
+    ]
+    newest = max(inside, key=lambda r: r.version.key, default=None)
+    return newest is not None and branch in (newest.branches or ())
+
+
+def _moved(each: Candidate, case: Case, refs: Refs) -> Iterator[str]:
+    """Whether newer lines were released from it since, from no branch that is named for them."""
+    product, start = case.product, case.version.numbers[: case.size]
+    for release in product.carried.get(each.branch, ()):
+        if release.numbers[: case.size] <= start or refs.default in (release.branches or ()):
+            continue
+        others = (b for b in release.branches or () if b != each.branch and b in product.numbers)
+        if not any(covers(product.numbers[b], release.numbers) for b in others):
+            yield "moved"
+            return
+
+
+def _new_line(case: Case) -> bool:
+    start = case.version.numbers[: case.size]
+    return case.newer or (case.newest is not None and start > case.newest.numbers[: case.size])
+
+
+def _template(each: Candidate, case: Case, refs: Refs, commonest: int) -> Iterator[str]:
+    """What the branches with such names show: whether their releases were made on them, how common they are."""
+    reading, product = refs.names[each.branch], case.product
+    own, away = product.own[reading.template], product.away[reading.template]
+    judged = "|often" if own + away >= _PROVEN else ""
+    carries = "carries" if each.standing in ("newest", "merged") else "lacks"
+    yield f"template|{'own' if own else 'away' if away else 'new'}{judged}|{carries}"
+    members = product.members[reading.template]
+    if commonest > members:
+        yield f"rarer|{'far' if commonest >= 3 * members else 'some'}|{carries}"
+    if not covers(each.numbers or (), case.version.numbers) and _is_out(each, case, refs):
+        yield "out"
+
+
+def _is_out(each: Candidate, case: Case, refs: Refs) -> bool:
+    """Whether it is named for one release that has been made."""
+    return _is_made(refs.names[each.branch].version, case)
+
+
+def _is_made(version: Version, case: Case) -> bool:
+    return any(r.version == version for r in case.product.under.get(version.numbers, ()))
+
+
+def _words(each: Candidate, wanted: Reading, case: Case, refs: Refs, known: AbstractSet[str]) -> Iterator[str]:
+    reading = refs.names.get(each.branch)
+    words = _words_of(each.branch, refs)
+    unknown = [w for w in words if not is_family(w) and w not in refs.record.neutral and w not in known]
+    if unknown:
+        proven = reading is not None and case.product.own[reading.template] >= _PROVEN
+        yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'unproven'}"
+        if refs.plain and not case.product.releases:
+            yield "beside-plain"
+    if each.branch in refs.work:
+        yield "work|" + ("exact" if each.name == "exact" else "other")
+    if reading is not None and reading.tail and reading.tail != wanted.tail:
+        yield "tail"
+    asked, own = refs.record.asked(wanted), frozenset(words)
+    if any(product <= own for product in refs.record.products if product not in case.product.words):
+        yield "product|other"
+    elif asked and asked <= own:
+        yield "product|asked"
+    elif asked and asked not in refs.record.products and refs.is_named(asked):
+        yield "product|not-named"
+
+
+def _words_of(branch: str, refs: Refs) -> tuple[str, ...]:
+    reading = refs.names.get(branch)
+    if reading is not None:
+        return reading.words
+    return tuple(word for word in "".join(c if c.isalpha() else " " for c in branch.lower()).split() if word)
+
+
+def _count_words(branch: str, refs: Refs) -> int:
+    return len(frozenset(_words_of(branch, refs)))
+
+
+def _members(branch: str, case: Case, refs: Refs) -> int:
+    return case.product.members[refs.names[branch].template] if branch in refs.names else 0
+
+
+def _habit(case: Case, refs: Refs) -> Callable[[str], str]:
+    """How many of the recent releases of the version's shape were made on branches with such names."""
+    shape = [r for r in case.product.releases if len(r.numbers) == len(case.version.numbers)][-_RECENT:]
+    made: Counter[str] = Counter()
+    for release in shape:
+        on = (b for b in release.branches or () if b != refs.default and b in refs.listed)
+        made.update({refs.names[b].template if b in refs.names else b for b in on})
+
+    def habit(branch: str) -> str:
+        if not shape:
+            return "unknown"
+        share = made[refs.names[branch].template if branch in refs.names else branch] / len(shape)
+        return next(word for most, word in _SHARES if share <= most)
+
+    return habit
+
+
+def _declared(branch: str, case: Case, refs: Refs) -> Iterator[str]:
+    """What files at the tip declare, and whether automation names the branch."""
+    found = declared(refs.listed[branch])
+    if found:
+        yield f"declares|{_nearest(found, case)}"
+    if refs.patterns and any(fnmatchcase(branch, p) for p in refs.patterns):
+        yield "pattern"
+
+
+def declared(branch: Branch) -> list[Version]:
+    """The versions that files at the tip of a branch declare."""
+    readings = (read_label(each.version) for each in branch.declares)
+    return [reading.version for reading in readings if reading is not None]
+
+
+def _nearest(found: Iterable[Version], case: Case) -> str:
+    numbers = [v.numbers for v in found]
+    if any(trimmed(n) == trimmed(case.version.numbers) for n in numbers):
+        return "version"
+    return "line" if any(n[: case.size] == case.version.numbers[: case.size] for n in numbers) else "other"
+
+
+# --- the default branch, and no branch at all ---
+
+
+def _position(case: Case, refs: Refs) -> str:
+    """Whether the version is newer than all releases, than all of the default branch, or than neither."""
+    if case.newer:
+        return "newest"
+    on_default = case.product.carried.get(refs.default or "", ())
+    return "older" if any(r.version.key > case.version.key for r in on_default) else "ahead"
+
+
+def _after(case: Case, refs: Refs) -> str:
+    if case.before is None:
+        return "nothing"
+    branches = case.before.branches or ()
+    return "trunk" if refs.default in branches else "lost" if not branches else "branch"
+
+
+def _trunk(case: Case, refs: Refs) -> Iterator[str]:
+    yield f"trunk|{case.state}|{_position(case, refs)}"
+    if case.state == "none":
+        yield f"trunk|after-{_after(case, refs)}|{'newer' if _new_line(case) else 'older'}"
+    if not case.product.releases:
+        yield "trunk|no-releases"
+    if refs.default in refs.listed and (found := declared(refs.listed[refs.default or ""])):
+        yield f"trunk|declares|{_nearest(found, case)}"
+
+
+def _nothing(case: Case, refs: Refs) -> Iterator[str]:
+    yield f"nothing|{case.state}|{_position(case, refs)}"
+    if case.state == "none":
+        yield f"nothing|after-{_after(case, refs)}|{'newer' if _new_line(case) else 'older'}"

@@ -1,0 +1,192 @@
+"""The memory as a person drives it: remember, recent and forget as processes, and what a later run makes of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from candidates.setup.schemas import schema_of
+from tests.support.program import Answer, base_branch, resolve, settled, source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.repositories import MakeStand, Stand
+
+
+@pytest.fixture
+def lines(stand: MakeStand) -> Stand:
+    return stand("release_lines")
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of remembered choices that the program reads; not there yet."""
+    path = tmp_path / "preferences.json"
+    monkeypatch.setenv("BASE_BRANCH_PREFERENCES", str(path))
+    return path
+
+
+def keep(store: Path, *branches: str, days_ago: int = 1, project: str = "app", **more: Any) -> None:  # noqa: ANN401
+    """Choices of a project, the first the newest, as another run left them."""
+    begun = datetime.now(UTC).replace(microsecond=0) - timedelta(days=days_ago)
+    choices = [
+        {"projectKey": project, "branch": branch, "lastUsed": (begun - timedelta(hours=i)).isoformat(), "count": 1}
+        for i, branch in enumerate(branches)
+    ]
+    store.write_text(json.dumps({"global": {"recentBranches": choices} | more.pop("ours", {})} | more))
+
+
+def kept(store: Path) -> list[tuple[str, str, int]]:
+    """What the store holds: project, branch, count."""
+    entries = json.loads(store.read_text())["global"]["recentBranches"]
+    return [(e["projectKey"], e["branch"], e["count"]) for e in entries]
+
+
+def said(*arguments: str | Path, code: int) -> str:
+    """Standard error of a run that must leave standard output empty."""
+    done = base_branch(*arguments)
+    assert (done.code, done.out) == (code, b""), (done.code, done.out, done.err)
+    return done.err
+
+
+def recent(where: Stand, *more: str) -> Answer:
+    done = base_branch("recent", where.clone.path, "--json", *more)
+    assert done.code == 0, done.err
+    return done.json()
+
+
+def reason(decision: Answer, rule: str = "remembered") -> str:
+    return str(next(entry["reason"] for entry in decision["trail"] if entry["rule"] == rule))
+
+
+def test_a_choice_is_remembered_used_shown_and_forgotten(lines: Stand, store: Path) -> None:
+    here = lines.clone.path
+    assert said("remember", "release/8.2.0", here, code=0) == "base-branch: remembered for app: release/8.2.0\n"
+    said("remember", "release/8.2.0", here, code=0)
+    assert kept(store) == [("app", "release/8.2.0", 2)]
+    assert store.stat().st_mode & 0o777 == 0o600
+    before = store.read_bytes()
+    shown = recent(lines)
+    jsonschema.Draft202012Validator(schema_of("recent")).validate(shown)
+    assert [(c["branch"], c["count"]) for c in shown.pop("choices")] == [("release/8.2.0", 2)]
+    assert shown == {"schema": "base-branch/recent@1", "projectKey": "app", "state": "answered", "detail": None}
+    assert settled(resolve(here))[::3] == ("release/8.2.0", "remembered")
+    assert store.read_bytes() == before
+    assert said("forget", "release/8.2.0", here, code=0) == "base-branch: forgotten for app: release/8.2.0\n"
+    assert kept(store) == []
+    assert said("forget", "release/8.2.0", here, code=0) == "base-branch: nothing was remembered for app\n"
+
+
+def test_neither_an_unattended_answer_nor_a_given_one_is_remembered(lines: Stand, store: Path) -> None:
+    resolve(lines.clone.path, "--issue-version", "8.4.0")
+    resolve(lines.clone.path, "--base", "release/8.3.0")
+    assert not store.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("release/8.4.1", "near names: release/8.4.0, "), ("--orphan", "base-branch explain")],
+)
+def test_what_the_remote_does_not_have_is_not_remembered(lines: Stand, store: Path, name: str, hint: str) -> None:
+    told = said("remember", "--", name, lines.clone.path, code=2)
+    assert told.startswith(f"base-branch: origin has no branch {name}\n  try: {hint}")
+    assert not store.exists()
+
+
+def test_nothing_is_remembered_unchecked(lines: Stand, store: Path) -> None:
+    lines.take_the_remote_away()
+    told = said("remember", "release/8.4.0", lines.clone.path, code=4)
+    assert told.startswith("base-branch: origin did not answer (not-found: ")
+    lines.clone.git("remote", "remove", "origin")
+    assert said("remember", "main", lines.clone.path, code=5).startswith("base-branch: this repository has no remote")
+    assert not store.exists()
+
+
+def test_choices_are_each_projects_own(lines: Stand, store: Path) -> None:
+    said("remember", "release/8.2.0", lines.clone.path, "--project-key", "TEAM", code=0)
+    assert recent(lines)["choices"] == []
+    assert [c["branch"] for c in recent(lines, "--project-key", "TEAM")["choices"]] == ["release/8.2.0"]
+    assert said("forget", "release/8.2.0", lines.clone.path, code=0) == "base-branch: nothing was remembered for app\n"
+    assert kept(store) == [("TEAM", "release/8.2.0", 1)]
+
+
+def test_five_are_shown_to_a_person_the_newest_first(lines: Stand, store: Path) -> None:
+    keep(store, *(f"release/{n}" for n in range(9, 2, -1)))
+    shown = base_branch("recent", lines.clone.path).out.decode().splitlines()
+    assert [line.split("  ")[0] for line in shown] == [f"release/{n}" for n in range(9, 4, -1)]
+
+
+def test_an_expired_choice_is_passed_over_and_the_trail_says_so(lines: Stand, store: Path) -> None:
+    keep(store, "release/8.2.0", days_ago=16)
+    before = store.read_bytes()
+    decision = resolve(lines.clone.path)
+    assert settled(decision)[::3] == ("develop", "default")
+    assert reason(decision).endswith(": older than 15 days")
+    assert recent(lines)["choices"] == []
+    assert settled(resolve(lines.clone.path, "--branch-ttl-days", "20"))[::3] == ("release/8.2.0", "remembered")
+    assert store.read_bytes() == before
+
+
+def test_the_stores_own_time_to_live_counts_unless_this_run_sets_one(lines: Stand, store: Path) -> None:
+    keep(store, "release/8.2.0", days_ago=5, settings={"branchTtlDays": 3})
+    assert reason(resolve(lines.clone.path)).endswith(": older than 3 days")
+    assert reason(resolve(lines.clone.path, "--branch-ttl-days", "4")).endswith(": older than 4 days")
+
+
+def test_a_memory_that_an_exact_branch_outdates_is_said_and_on_conflict_decides(lines: Stand, store: Path) -> None:
+    keep(store, "release/8.2.0")
+    asked = (lines.clone.path, "--issue-version", "8.4.0")
+    decision = resolve(*asked)
+    assert settled(decision)[::3] == ("release/8.2.0", "remembered")
+    assert "; outdated: release/8.4.0 is named for the issue's own version; " in reason(decision)
+    assert settled(resolve(*asked, "--on-conflict", "derived"))[::3] == ("release/8.4.0", "derived")
+    question = resolve(*asked, "--on-conflict", "ask", code=3)["questions"][0]
+    assert (question["kind"], question["default"]) == ("base-branch", None)
+
+
+def test_with_the_evidence_switched_off_no_issue_is_read_and_nothing_derived(lines: Stand, store: Path) -> None:
+    keep(store, ours={"baseBranchEvidence": "off"})
+    decision = resolve(lines.clone.path, "--issue-version", "8.4.0")
+    assert settled(decision)[::3] == ("develop", "default")
+    off = "the preferences say global.baseBranchEvidence off: the issue was not read"
+    assert reason(decision, "derived") == off
+
+
+def test_a_damaged_store_is_kept_aside_and_the_choice_is_remembered(lines: Stand, store: Path) -> None:
+    store.write_text('{"global": {"recent')
+    told = said("remember", "main", lines.clone.path, code=0).splitlines()
+    (aside,) = store.parent.glob("preferences.json.damaged-*")
+    assert told[0].endswith(f"; it is kept as {aside}")
+    assert told[1] == "base-branch: remembered for app: main"
+    assert aside.read_text() == '{"global": {"recent'
+    assert kept(store) == [("app", "main", 1)]
+
+
+def test_what_is_another_programs_is_neither_changed_nor_an_obstacle(lines: Stand, store: Path) -> None:
+    text = '{"theme": "dark", "ratio": 1.50, "global": {"other": [1,2]}}'
+    store.write_text(text)
+    said("remember", "main", lines.clone.path, code=0)
+    said("forget", "main", lines.clone.path, code=0)
+    assert store.read_text().startswith('{"theme": "dark", "ratio": 1.50, "global": {"other": [1,2]')
+    assert json.loads(store.read_text()) == {
+        "theme": "dark",
+        "ratio": 1.5,
+        "global": {"other": [1, 2], "recentBranches": []},
+    }
+
+
+def test_an_entry_that_is_odd_is_said_and_the_others_serve(lines: Stand, store: Path) -> None:
+    keep(store, "release/8.2.0")
+    document = json.loads(store.read_text())
+    document["global"]["recentBranches"].append({"projectKey": "app", "branch": 7})
+    store.write_text(json.dumps(document))
+    decision = resolve(lines.clone.path)
+    assert settled(decision)[3] == "remembered"
+    memory = source(decision, "preferences")
+    assert memory["state"] == "partial"
+    assert "global.recentBranches[1].branch" in memory["detail"]

@@ -1,0 +1,68 @@
+"""The README's sessions are real: run again, and their output compared; `...` stands for anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.support.program import ROOT, environment
+
+if TYPE_CHECKING:
+    from tests.support.repositories import MakeStand
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def sessions() -> list[tuple[str, str]]:
+    """Each command of the sessions, with what the README says that it prints."""
+    blocks = re.findall(r"```console session\n(.*?)```", README, re.DOTALL)
+    steps = [step for block in blocks for step in re.split(r"(?m)^\$ ", block)[1:]]
+    return [(command, said) for command, _, said in (step.partition("\n") for step in steps)]
+
+
+def masked(text: str) -> str:
+    """The text without what is another in every run: moments, durations, the ids of kept runs."""
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?", "MOMENT", text)
+    return re.sub(r"\d+ ms", "N ms", re.sub(r"(?m)^[0-9a-f]{6}  MOMENT", "ID  MOMENT", text))
+
+
+def matches(said: str, printed: str) -> bool:
+    """Whether what was printed is what is said; a line `...` stands for any lines, within one for any words."""
+    parts = (".*".join(map(re.escape, part.split("..."))) for part in said.split("...\n"))
+    pattern = "(?s:.*)".join(parts)
+    return re.fullmatch(pattern, printed) is not None
+
+
+def test_the_comparison_finds_a_difference() -> None:
+    assert matches("a\n...\nb ... d\n", "a\n1\n2\nb c d\n")
+    assert not matches("a\n...\nb\n", "a\nc\n")
+    assert not matches("a\n", "a\nb\n")
+
+
+def test_the_sessions(tmp_path: Path, stand: MakeStand) -> None:
+    made = stand("release_lines")
+    made.clone.path.rename(tmp_path / "app")
+    for key, *versions in (("APP-12", "8.4.0"), ("APP-13", "8.3.1", "8.4.0")):
+        issue = {"key": key, "versions": [{"name": name, "field": "fixVersions"} for name in versions]}
+        (tmp_path / f"{key.lower()}.json").write_text(f"{json.dumps(issue)}\n", encoding="utf-8")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    steps = sessions()
+    assert len(steps) > 8
+    for command, said in steps:
+        ran = subprocess.run(
+            ["sh", "-c", command], cwd=tmp_path, env=environment({"PATH": path}), capture_output=True, check=False
+        )
+        assert ran.returncode == 0, (command, ran.stderr.decode())
+        printed = re.sub(r"(?m) +$", "", ran.stdout.decode()).replace(str(tmp_path), "/srv")
+        assert matches(masked(said), masked(printed)), f"$ {command}\n{printed}"
+
+
+def test_every_link_to_a_file_leads_to_one() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).is_file(), f"{page.name}: {target}"
