@@ -36,7 +36,7 @@ from ranking.versions import read_label
 
 SCALE = 10
 PENALTY = 0.3
-LEAST_REPOSITORIES = 3
+LEAST_REPOSITORIES = 5
 FOLDS = 5
 CORPORA = ("corpus.ndjson.gz", "corpus-1.ndjson.gz")
 DEFERRED = ("gone", "unborn", "trunk", "no-version")

@@ -74,6 +74,7 @@ def claim(facts: Facts, listed: Listed, targets: Targets, repo: Repo) -> Claims:
     _released(book, targets.released, repo, placed=placed)
     _bases(book, facts, listed, targets, placed=placed)
     _hints(book, targets, repo)
+    _loose(book, targets, repo)
     confidence = min(book.confidence, default=None)
     return Claims(tuple(_strongest(book.claims)), tuple(book.notes), confidence)
 
@@ -268,6 +269,14 @@ def _hints(book: _Book, targets: Targets, repo: Repo) -> None:
             found = match(target.reading, repo)
             for branch in found.winners:
                 book.add(branch, "version-convention", weights.AFFECTED, f"{target}: {kind}, a hint and no target")
+
+
+def _loose(book: _Book, targets: Targets, repo: Repo) -> None:
+    """Tracker labels with a version among other words (`backport 1.44.x`): noted if a branch would take the version."""
+    for target in targets.loose:
+        found = match(replace(target.reading, words=()), repo)
+        if found.winners:
+            book.notes.append(f"label {target.label!r} names the line of {few(found.winners)} and is not used")
 
 
 def _strongest(claims: Iterable[Claim]) -> list[Claim]:

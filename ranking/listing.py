@@ -5,6 +5,7 @@ A branch that an answered, complete listing lacks is never an answer, however we
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from heapq import nsmallest
@@ -14,7 +15,8 @@ from msgspec import Struct
 
 from ranking.facts import Branch, Facts, RefListing
 from ranking.names import faults_of, local_head, remote_tracking, shown
-from ranking.words import DEVELOPMENT, FAMILY
+from ranking.versions import read_branch
+from ranking.words import DEVELOPMENT, FAMILY, TRUNKS, is_work_branch
 
 # A development branch whose last commit is this much older than the default's has been left behind. A month
 # lets a release merge be newer than the branch it was merged from.
@@ -84,7 +86,12 @@ def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:
 
 def hangs_on_dates(listed: Listed) -> bool:
     """Whether the ranking may look at a date: at those of a branch named for development, and of the default."""
-    return any(name in listed.branches for name in DEVELOPMENT)
+    return any(name in listed.branches for name in _development_names(listed.default))
+
+
+def _development_names(default: str | None) -> tuple[str, ...]:
+    """The names that a development branch has: a trunk's too if the server's default is a release line by its name."""
+    return (*DEVELOPMENT, *TRUNKS) if default and read_branch(default) else DEVELOPMENT
 
 
 def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
@@ -146,17 +153,36 @@ def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, li
         return None, [f"{why.get(state, 'nobody asked for the default branch')}: the default is not known"]
     if name not in usable:
         return None, [f"the default branch {shown(name)} is not listed: the default is not known"]
+    refused = _refuse(name, facts)
+    if refused:
+        trunk = next((t for t in TRUNKS if t in usable), None)
+        return trunk, [
+            f"the server's default branch {shown(name)} {refused}: it is not used; {trunk or 'none'} is taken for it"
+        ]
     if state == "cached":
         return name, [f"the default branch {name} is this clone's last knowledge, not the remote's word"]
     return name, []
 
 
+def _refuse(name: str, facts: Facts) -> str | None:
+    """Why the server's default branch is nobody's default: a work branch, or the issue's own; None if it is one."""
+    key = facts.issue.key.lower() if facts.issue else ""
+    if key and re.search(rf"(?<![a-z0-9]){re.escape(key)}(?![0-9])", name.lower()):
+        return f"is named for the issue {shown(key.upper())}"
+    prefixes = facts.settings.work_prefixes
+    if is_work_branch(name, None if prefixes is None else tuple(p.lower() for p in prefixes)):
+        return "is a work branch"
+    return None
+
+
 def _development(usable: Mapping[str, Branch], default: str | None) -> tuple[str | None, list[str]]:
     """One named exactly develop, development or dev that is alive, else the server's default.
 
+    Beside a default branch that is a release line, a trunk that is alive is the development branch.
+
     Whether it is alive the two dates tell. Where one is not known, a name alone does not beat the server's word.
     """
-    named = [name for name in DEVELOPMENT if name in usable]
+    named = [name for name in _development_names(default) if name in usable]
     if default in named or default is None:
         return default or next(iter(named), None), []
     notes = []

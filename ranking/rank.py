@@ -122,6 +122,7 @@ def read_view(
     if conventions.topics:
         notes.append(f"a version in the name, and no release line by it: {counted(conventions.topics)}")
     work = frozenset(names.work) - admitted
+    lines = [line for line in conventions.lines.values() if line.name != listed.default]
     refs = Refs(
         record=record,
         names=conventions.readings,
@@ -129,7 +130,7 @@ def read_view(
         default=listed.default,
         work=work,
         left_out=work if facts.settings.work_prefixes is not None else frozenset(),
-        plain=any(not line.words for line in conventions.lines.values() if line.name != listed.default),
+        plain=max((line.reading.version.numbers for line in lines if not line.words), default=None),
         patterns=tuple(p.pattern for p in facts.repository.line_patterns if p.pattern.strip("*")),
     )
     repo = Repo(refs, conventions, complete=facts.refs.complete, derive_at=facts.settings.derive_at)

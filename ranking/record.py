@@ -103,7 +103,7 @@ class Record:
         largest = max(self._sizes, key=lambda p: (self._sizes[p], -len(p), sorted(p)), default=frozenset())
         plain = self._sizes[frozenset()] * _PLAIN_SHARE >= self._sizes[largest]
         main = frozenset() if plain else largest
-        if any(r.product == main and r.numbers[0] == first[0] for r in self._every):
+        if not main and any(not r.product and r.numbers[0] == first[0] for r in self._every):
             return (main,)
         for size in (2, 1):
             near = {r.product for r in self._every if len(first) >= size and r.numbers[:size] == first[:size]}

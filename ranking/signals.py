@@ -90,8 +90,8 @@ class Case(Struct, frozen=True):
 class Refs(Struct, frozen=True):
     """What a case is read from: names of branches, read; what is listed; the record; the default branch.
 
-    `work`: branches that look like work; `left_out`: those that the user's own word excludes; `plain`: whether some
-    release line has no word but the field's and the repository's own.
+    `work`: branches that look like work; `left_out`: those that the user's own word excludes; `plain`: the newest
+    version of a release line without a word but the field's and the repository's own.
     """
 
     record: Record
@@ -101,7 +101,14 @@ class Refs(Struct, frozen=True):
     work: AbstractSet[str] = frozenset()
     left_out: AbstractSet[str] = frozenset()
     patterns: tuple[str, ...] = ()
-    plain: bool = False
+    plain: Numbers | None = None
+
+    def is_beside_plain(self, branch: str) -> bool:
+        """Whether the names like a branch's are no newer way to name lines, but stand beside the plain ones."""
+        if self.plain is None or branch not in self.names:
+            return False
+        template = self.names[branch].template
+        return min(r.version.numbers for r in self.names.values() if r.template == template) <= self.plain
 
     def is_named(self, product: AbstractSet[str]) -> bool:
         """Whether some branch, a work branch apart, is named for a product."""
@@ -246,6 +253,8 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
             codes.append(f"habit|{habit(each.branch)}")
         if each.name in ("none", "contrary") and len(case.product.carried[each.branch]) == 1:
             codes.append("once")
+        if each.name in ("none", "contrary") and case.newer and len(case.version.numbers) <= _MAJOR_MINOR:
+            codes.append("short")
         codes += _declared(each.branch, case, refs)
         yield Candidate(each.branch, each.name, each.standing, each.numbers, tuple(codes))
 
@@ -367,7 +376,7 @@ def _words(each: Candidate, wanted: Reading, case: Case, refs: Refs, known: Abst
     if unknown:
         proven = reading is not None and case.product.own[reading.template] >= _PROVEN
         yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'unproven'}"
-        if refs.plain and not case.product.releases:
+        if not case.product.releases and refs.is_beside_plain(each.branch):
             yield "beside-plain"
     if each.branch in refs.work:
         yield "work|" + ("exact" if each.name == "exact" else "other")

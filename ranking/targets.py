@@ -55,7 +55,8 @@ class Target(Struct, frozen=True):
 class Targets(Struct, frozen=True):
     """What was read of an issue, by how far it binds.
 
-    `unread`: labels of its own that hold no version, each with how evidence names it.
+    `unread`: versions of its own that cannot be read, each with how evidence names it; `loose`: tracker labels with a
+    version among other words, which may only be noted.
     """
 
     own: tuple[Target, ...] = ()
@@ -65,6 +66,7 @@ class Targets(Struct, frozen=True):
     weak: tuple[Target, ...] = ()
     bases: tuple[IssueLink, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
+    loose: tuple[Target, ...] = ()
     notes: tuple[str, ...] = ()
 
     def words(self) -> frozenset[str]:
@@ -91,6 +93,7 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
     own_versions = [v for v in issue.versions if v.inherited_from is None]
     firm = [v for v in own_versions if role_of(v) in _OWN and not _closed(v)]
     labels = [v for v in own_versions if role_of(v) == "label" and _says_version(v.name)]
+    loose = [v for v in own_versions if role_of(v) == "label" and not _says_version(v.name)]
     own = _read(firm, [])
     unread = [(v.name, f"{v.field} {v.name!r}") for v in firm if read_label(v.name) is None]
     if not own:
@@ -115,6 +118,7 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
         released=_once(released, said),
         affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], []), said),
         weak=_once(_read(closed, []), said),
+        loose=_once((t for t in _read(loose, []) if t.reading.separator or t.reading.version.wildcard), said),
         unread=tuple(sorted(set(unread))),
         bases=tuple(sorted((k for k in links if k.kind == "pull-request" and k.base_branch), key=_base_order)),
         notes=tuple(sorted(map(shown, said))),

@@ -69,15 +69,17 @@ LISTED: Final = 5
 CACHED: Final = 1
 """Only this clone knows it: the remote did not answer."""
 
-PRIORS: Final[Mapping[str, int]] = {"beside-plain": -40, "product|not-named": -40}
+PRIORS: Final[Mapping[str, int]] = {"beside-plain": -40, "product|not-named": -40, "short": -60}
 """Points for what is too rare in recorded histories to fit.
 
-Where nothing is released, a word beside plain lines names a product; a label's product word excludes other branches.
+Where nothing is released, a word beside plain lines names a product; a label's product word excludes other branches;
+two numbers that are newer than all may begin a line, which no branch without a version in its name takes for sure.
 """
 
 SENTENCES: Final[Mapping[str, str]] = {
     "moved": "newer lines were released from it since",
     "rarer": "more branches are named in another way for such a version",
+    "short": "the version is newer than all and may begin a line",
     "once": "it carries one release only",
     "out": "it is named for one release, which has been made",
     "wordy": "another branch of the same version has a plainer name",
