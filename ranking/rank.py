@@ -15,7 +15,7 @@ from msgspec.structs import replace as altered
 
 from ranking import weights
 from ranking.claims import DECISIVE, Claim, claim
-from ranking.conventions import Conventions, Names, infer_conventions, tell_work
+from ranking.conventions import Conventions, Line, Names, infer_conventions, tell_work
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
 from ranking.listing import Listed, counted, few, list_branches, refs_of, tip_notes
 from ranking.match import Repo
@@ -130,12 +130,25 @@ def read_view(
         default=listed.default,
         work=work,
         left_out=work if facts.settings.work_prefixes is not None else frozenset(),
-        plain=max((line.reading.version.numbers for line in lines if not line.words), default=None),
+        beside_plain=_beside_plain(lines),
         patterns=tuple(p.pattern for p in facts.repository.line_patterns if p.pattern.strip("*")),
     )
     repo = Repo(refs, conventions, complete=facts.refs.complete, derive_at=facts.settings.derive_at)
     first = order[0] if order and facts.settings.default_order is not None else None
     return View(listed, names, repo, tuple(order), first, tuple(notes))
+
+
+def _beside_plain(lines: Iterable[Line]) -> frozenset[str]:
+    """The templates with a word of their own whose oldest line is no newer than the newest plain one."""
+    oldest: dict[str, tuple[int, ...]] = {}
+    newest: tuple[int, ...] = ()
+    for line in lines:
+        numbers = line.reading.version.numbers
+        if line.words:
+            oldest[line.template] = min(numbers, oldest.get(line.template, numbers))
+        else:
+            newest = max(newest, numbers)
+    return frozenset(template for template, numbers in oldest.items() if numbers <= newest)
 
 
 def _admitted(facts: Facts) -> frozenset[str]:

@@ -119,9 +119,10 @@ class Record:
 class Product:
     """What the releases of one product show, whatever version is asked for.
 
-    `numbers`: what the name of each branch says, read as the releases prove; `contrary`: branches whose releases
-    their names do not explain; `carried`: the releases on each branch; `hits`: how many of them the name covers;
-    `own`, `away`: for each template on how many of its branches their own releases sit, or were made elsewhere.
+    `numbers`: what the name of each branch says, read as the releases prove; `contrary`: branches whose releases their
+    names do not explain; `carried`: the releases on each branch; `hits`: how many of them the name covers;
+    `explained`: the branches of each release whose names cover it; `own`, `away`: on how many branches of each template
+    their own releases sit, or were made elsewhere.
     """
 
     def __init__(
@@ -146,6 +147,7 @@ class Product:
         self.default_numbers = self.numbers.pop(default, None) if default else None
         self.carried: defaultdict[str, list[Release]] = defaultdict(list)
         self.hits: Counter[str] = Counter()
+        self.explained: dict[str, frozenset[str]] = {}
         self.own: Counter[str] = Counter()
         self.away: Counter[str] = Counter()
         self.contrary = self._hold_against(names)
@@ -182,6 +184,7 @@ class Product:
                 self.carried[branch].append(release)
             explained = [b for b in others if b in self.numbers and covers(self.numbers[b], release.numbers)]
             self.hits.update(explained)
+            self.explained[release.name] = frozenset(explained)
             for branch in () if explained else others:
                 own = self.numbers.get(branch)
                 if own is None:

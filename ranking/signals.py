@@ -90,8 +90,8 @@ class Case(Struct, frozen=True):
 class Refs(Struct, frozen=True):
     """What a case is read from: names of branches, read; what is listed; the record; the default branch.
 
-    `work`: branches that look like work; `left_out`: those that the user's own word excludes; `plain`: the newest
-    version of a release line without a word but the field's and the repository's own.
+    `work`: branches that look like work; `left_out`: those that the user's own word excludes; `beside_plain`:
+    templates with a word of their own under which lines stand that are no newer than the plain ones.
     """
 
     record: Record
@@ -101,18 +101,11 @@ class Refs(Struct, frozen=True):
     work: AbstractSet[str] = frozenset()
     left_out: AbstractSet[str] = frozenset()
     patterns: tuple[str, ...] = ()
-    plain: Numbers | None = None
+    beside_plain: AbstractSet[str] = frozenset()
 
     def is_beside_plain(self, branch: str) -> bool:
         """Whether the names like a branch's are no newer way to name lines, but stand beside the plain ones."""
-        if self.plain is None or branch not in self.names:
-            return False
-        template = self.names[branch].template
-        return min(r.version.numbers for r in self.names.values() if r.template == template) <= self.plain
-
-    def is_named(self, product: AbstractSet[str]) -> bool:
-        """Whether some branch, a work branch apart, is named for a product."""
-        return any(product <= frozenset(r.words) for name, r in self.names.items() if name not in self.work)
+        return branch in self.names and self.names[branch].template in self.beside_plain
 
 
 def read_case(wanted: Reading, refs: Refs) -> Case:
@@ -239,6 +232,7 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
         commonest[each.name] = max(_members(each.branch, case, refs), commonest.get(each.name, 0))
     habit = _habit(case, refs)
     exact = any(p.name == "exact" for p in placed)
+    named = _is_named(refs.record.asked(wanted), refs)
     known = frozenset(word for product in case.product.words for word in product) | refs.record.asked(wanted)
     for each in placed:
         codes = [f"{each.name}|{each.standing}", *_moved(each, case, refs)]
@@ -248,7 +242,7 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
                 codes.append("beside-exact|" + ("carries" if each.standing in ("newest", "merged") else "lacks"))
             if _count_words(each.branch, refs) > fewest[each.numbers]:
                 codes.append("wordy|" + ("newest" if each.standing in ("newest", "merged") else "other"))
-        codes += _words(each, wanted, case, refs, known)
+        codes += _words(each, wanted, case, refs, known, named=named)
         if each.name not in ("newer", "older"):
             codes.append(f"habit|{habit(each.branch)}")
         if each.name in ("none", "contrary") and len(case.product.carried[each.branch]) == 1:
@@ -333,10 +327,8 @@ def _moved(each: Candidate, case: Case, refs: Refs) -> Iterator[str]:
     """Whether newer lines were released from it since, from no branch that is named for them."""
     product, start = case.product, case.version.numbers[: case.size]
     for release in product.carried.get(each.branch, ()):
-        if release.numbers[: case.size] <= start or refs.default in (release.branches or ()):
-            continue
-        others = (b for b in release.branches or () if b != each.branch and b in product.numbers)
-        if not any(covers(product.numbers[b], release.numbers) for b in others):
+        newer = release.numbers[: case.size] > start and refs.default not in (release.branches or ())
+        if newer and not product.explained[release.name] - {each.branch}:
             yield "moved"
             return
 
@@ -369,7 +361,9 @@ def _is_made(version: Version, case: Case) -> bool:
     return any(r.version == version for r in case.product.under.get(version.numbers, ()))
 
 
-def _words(each: Candidate, wanted: Reading, case: Case, refs: Refs, known: AbstractSet[str]) -> Iterator[str]:
+def _words(
+    each: Candidate, wanted: Reading, case: Case, refs: Refs, known: AbstractSet[str], *, named: bool
+) -> Iterator[str]:
     reading = refs.names.get(each.branch)
     words = _words_of(each.branch, refs)
     unknown = [w for w in words if not is_family(w) and w not in refs.record.neutral and w not in known]
@@ -387,8 +381,13 @@ def _words(each: Candidate, wanted: Reading, case: Case, refs: Refs, known: Abst
         yield "product|other"
     elif asked and asked <= own:
         yield "product|asked"
-    elif asked and asked not in refs.record.products and refs.is_named(asked):
+    elif asked and asked not in refs.record.products and named:
         yield "product|not-named"
+
+
+def _is_named(product: AbstractSet[str], refs: Refs) -> bool:
+    """Whether some branch, a work branch apart, is named for a product."""
+    return bool(product) and any(product <= frozenset(r.words) for n, r in refs.names.items() if n not in refs.work)
 
 
 def _words_of(branch: str, refs: Refs) -> tuple[str, ...]:
