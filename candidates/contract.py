@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace as altered
 
 from collectors.errors import InvalidInput
@@ -92,7 +92,10 @@ class WouldPost(Record, frozen=True, kw_only=True):
 
 
 class Decision(Record, frozen=True, kw_only=True):
-    """The answer of one run for one repository: DESIGN.md "Decision"."""
+    """The answer of one run for one repository: DESIGN.md "Decision".
+
+    `confidence`: how likely the first candidate of the evidence is right; null if the issue asks for no version.
+    """
 
     schema: Literal["base-branch/decision@1"] = "base-branch/decision@1"
     repository: str
@@ -104,6 +107,7 @@ class Decision(Record, frozen=True, kw_only=True):
     base_branch_source: BaseBranchSource | None = None
     base_fetch_status: FetchStatus | None = None
     base_branch_evidence: Ranking | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
     listing_complete: bool
     trail: tuple[TrailEntry, ...] = ()
     sources: tuple[Source, ...] = ()

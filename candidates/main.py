@@ -6,7 +6,7 @@ import sys
 
 from candidates.boundary import guarded
 
-_RANK_FLAGS = {"--ndjson", "--confidence"}
+_RANK_FLAGS = frozenset(("--ndjson", "--confidence"))
 
 
 def main() -> None:

@@ -86,10 +86,10 @@ def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:
 
 def hangs_on_dates(listed: Listed) -> bool:
     """Whether the ranking may look at a date: at those of a branch named for development, and of the default."""
-    return any(name in listed.branches for name in _development_names(listed.default))
+    return any(name in listed.branches for name in development_names(listed.default))
 
 
-def _development_names(default: str | None) -> tuple[str, ...]:
+def development_names(default: str | None) -> tuple[str, ...]:
     """The names that a development branch has: a trunk's too if the server's default is a release line by its name."""
     return (*DEVELOPMENT, *TRUNKS) if default and read_branch(default) else DEVELOPMENT
 
@@ -182,7 +182,7 @@ def _development(usable: Mapping[str, Branch], default: str | None) -> tuple[str
 
     Whether it is alive the two dates tell. Where one is not known, a name alone does not beat the server's word.
     """
-    named = [name for name in _development_names(default) if name in usable]
+    named = [name for name in development_names(default) if name in usable]
     if default in named or default is None:
         return default or next(iter(named), None), []
     notes = []

@@ -21,6 +21,7 @@ def resolve_command(
     project_key: options.KeyOption = None,
     timeout: options.TimeoutOption = None,
     derive_floor: options.FloorOption = None,
+    derive_at: options.DeriveAtOption = None,
     default_order: options.OrderOption = None,
     multiple_versions: options.SeveralOption = None,
     on_conflict: options.ConflictOption = None,

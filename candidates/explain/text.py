@@ -16,6 +16,8 @@ from ranking.names import shown
 from ranking.order import newest_first
 from ranking.rank import View
 
+_SURE = 0.95
+_FAIR = 0.75
 _MOST_SHOWN = 10
 _MOST_MEMBERS = 5
 
@@ -82,6 +84,15 @@ def answer(collected: Collected) -> Iterator[Line]:
             ("bold green", shown(resolution.branch)),
         ]
         yield [("", f"  {resolution.source}: {reason}")]
+    yield from ([("dim", f"  {said}")] for said in confidence_text(collected.confidence, ambiguous=ranking.ambiguous))
+
+
+def confidence_text(confidence: float | None, *, ambiguous: bool) -> Iterator[str]:
+    """How sure the first candidate is, in words; nothing if no version was asked for."""
+    if confidence is None or ambiguous:
+        return
+    sure = "high" if confidence >= _SURE else "moderate" if confidence >= _FAIR else "low"
+    yield f"confidence: {sure} ({confidence:.0%}); measured on other repositories, see README"
 
 
 def _about(facts: Facts) -> str:

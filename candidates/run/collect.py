@@ -39,10 +39,10 @@ from collectors.signals import awaited
 from collectors.stores.backtests import read_backtest
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
+from ranking.listing import development_names
 from ranking.names import fault_of, shown
 from ranking.rank import View
 from ranking.unlooked import unlooked_lines
-from ranking.words import DEVELOPMENT
 
 # The lines whose releases nobody has seen, the chosen ref, the contenders that it depends on, and one more where what
 # was read changed the choice.
@@ -100,7 +100,8 @@ class Request(Struct, frozen=True, kw_only=True):
 class Collected(Struct, frozen=True, kw_only=True):
     """The last pass: the bundle, its ranking, what the rules make of it, and what became of each source.
 
-    `view`: what the ranking read of the facts' refs.
+    `view`: what the ranking read of the facts' refs; `confidence`: in the ranking's first candidate, from 0 to 1, None
+    if no version was asked for.
 
     `post`: how to ask on the issue; `asks_on_issue`: whether the user's preferences want that.
     """
@@ -114,6 +115,7 @@ class Collected(Struct, frozen=True, kw_only=True):
     log: tuple[str, ...] = ()
     post: PostQuestion | None = None
     asks_on_issue: bool = False
+    confidence: float | None = None
 
 
 class Located(Struct, frozen=True, kw_only=True):
@@ -173,6 +175,7 @@ def collect(request: Request) -> Collected:
         view=seen.view,
         ranking=seen.ranking,
         resolution=seen.resolution,
+        confidence=seen.confidence,
         choice=asked.choice,
         sources=_sources(asked),
         log=tuple(dict.fromkeys(log)),
@@ -292,7 +295,8 @@ def _needed(request: Request, seen: Looked) -> list[str]:
     if request.refresh == "all":
         return _all_behind(seen)
     default, *development = (
-        branch_in(seen.facts.refs, name) for name in (seen.facts.repository.default_branch, *DEVELOPMENT)
+        branch_in(seen.facts.refs, name)
+        for name in (seen.facts.repository.default_branch, *development_names(seen.view.listed.default))
     )
     contenders = [b for b in development if b is not None and b != default][:1]
     pair = (*contenders, default) if contenders and default is not None else ()

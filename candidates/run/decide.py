@@ -128,6 +128,7 @@ def _undecided(collected: Collected, policy: Policy) -> Decision:
         autonomy=policy.autonomy,
         remote=Remote(name=choice.name, url=choice.url, reason=choice.reason) if choice else None,
         base_branch_evidence=collected.ranking,
+        confidence=None if collected.confidence is None else round(collected.confidence, 4),
         listing_complete=facts.refs.complete,
         trail=collected.resolution.trail,
         sources=collected.sources,

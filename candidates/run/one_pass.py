@@ -23,11 +23,10 @@ from collectors.process import Git
 from collectors.remote_url import remote_type
 from collectors.stores.preferences import Remembered
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
-from ranking.listing import hangs_on_dates
+from ranking.listing import development_names, hangs_on_dates
 from ranking.names import BranchName, Oid
-from ranking.rank import View, rank, read_asked
+from ranking.rank import View, rank_surely, read_asked
 from ranking.targets import read_targets
-from ranking.words import DEVELOPMENT
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -50,11 +49,12 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Looked(Struct, frozen=True, kw_only=True):
-    """What one pass gave. `view`: what the ranking read of the facts' refs."""
+    """What one pass gave. `view`: what the ranking read of the facts' refs; `confidence`: in its first candidate."""
 
     facts: Facts
     view: View
     ranking: Ranking
+    confidence: float | None
     resolution: Resolution
 
 
@@ -79,19 +79,25 @@ def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
     )
     # Dates of all refs would be dear in a large repository: those of the branches that come into question do.
     view = read_asked(facts)
-    ranking = rank(facts, view)
-    shown = {c.branch for c in ranking.candidates} | {*DEVELOPMENT, repository.default_branch}
+    ranked = rank_surely(facts, view)
+    ranking = ranked.ranking
+    shown = {c.branch for c in ranking.candidates} | {
+        *development_names(view.listed.default),
+        repository.default_branch,
+    }
     dated = _read_dates(git, asked.checkout, listing, shown)
     branches = tuple(dated.get(b.name, b) for b in listing.branches)
     facts = altered(facts, refs=altered(listing, branches=branches))
     if hangs_on_dates(view.listed):
         named = {name: dated.get(name, b) for name, b in view.listed.branches.items()}
         view = read_asked(facts, altered(view, listed=altered(view.listed, branches=named)))
-        ranking = rank(facts, view)
+        ranked = rank_surely(facts, view)
+        ranking = ranked.ranking
     return Looked(
         facts=facts,
         view=view,
         ranking=ranking,
+        confidence=ranked.confidence,
         resolution=resolve(
             facts,
             ranking,
