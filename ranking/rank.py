@@ -69,7 +69,7 @@ def rank_surely(facts: Facts, view: View | None = None) -> Ranked:
         notes=tuple(dict.fromkeys(map(shown, notes))),
     )
     sure = claimed.confidence
-    return Ranked(ranking, sure if sure is None or len(top) == 1 else min(sure, 1 / len(top)))
+    return Ranked(ranking, sure if sure is None or len(top) <= 1 else min(sure, 1 / len(top)))
 
 
 class View(Struct, frozen=True):

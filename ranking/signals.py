@@ -235,7 +235,9 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
     named = _is_named(refs.record.asked(wanted), refs)
     known = frozenset(word for product in case.product.words for word in product) | refs.record.asked(wanted)
     for each in placed:
-        codes = [f"{each.name}|{each.standing}", *_moved(each, case, refs)]
+        # Where nobody looked which branches carry the line, only names can speak.
+        standing = "first" if each.standing == "unread" else each.standing
+        codes = [f"{each.name}|{standing}", *_moved(each, case, refs)]
         if each.name not in ("contrary", "none", "newer", "older"):
             codes += _template(each, case, refs, commonest[each.name])
             if exact and each.name in ("line", "coarse"):
@@ -372,6 +374,8 @@ def _words(
         yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'unproven'}"
         if not case.product.releases and refs.is_beside_plain(each.branch):
             yield "beside-plain"
+    if reading is not None and reading.components == 1 and not reading.version.wildcard:
+        yield f"bare|{'words' if unknown else 'plain'}"
     if each.branch in refs.work:
         yield "work|" + ("exact" if each.name == "exact" else "other")
     if reading is not None and reading.tail and reading.tail != wanted.tail:
@@ -463,8 +467,9 @@ def _after(case: Case, refs: Refs) -> str:
 
 
 def _trunk(case: Case, refs: Refs) -> Iterator[str]:
-    yield f"trunk|{case.state}|{_position(case, refs)}"
-    if case.state == "none":
+    state = "none" if case.state == "unread" else case.state
+    yield f"trunk|{state}|{_position(case, refs)}"
+    if state == "none":
         yield f"trunk|after-{_after(case, refs)}|{'newer' if _new_line(case) else 'older'}"
     if not case.product.releases:
         yield "trunk|no-releases"
@@ -473,6 +478,7 @@ def _trunk(case: Case, refs: Refs) -> Iterator[str]:
 
 
 def _nothing(case: Case, refs: Refs) -> Iterator[str]:
-    yield f"nothing|{case.state}|{_position(case, refs)}"
-    if case.state == "none":
+    state = "none" if case.state == "unread" else case.state
+    yield f"nothing|{state}|{_position(case, refs)}"
+    if state == "none":
         yield f"nothing|after-{_after(case, refs)}|{'newer' if _new_line(case) else 'older'}"

@@ -16,7 +16,7 @@ def unlooked_lines(facts: Facts, view: View | None = None) -> tuple[str, ...]:
     """The branches that could carry the release on which the issue's version hangs, the likeliest first.
 
     () where nothing hangs on that. First those whose tip is a tagged commit, then lines by the default order, then
-    names without a version that could be a line's. `view`: what `read_asked` makes of these facts, if it is at hand.
+    all other names but those of work branches. `view`: what `read_asked` makes of these facts, if it is at hand.
     """
     if all(tag.branches is not None for tag in facts.refs.tags):
         return ()
@@ -27,7 +27,7 @@ def unlooked_lines(facts: Facts, view: View | None = None) -> tuple[str, ...]:
         return ()
     tagged = {tag.commit for tag in facts.refs.tags if tag.branches is None}
     place = {name: i for i, name in enumerate(view.order)}
-    aside = {*view.repo.conventions.work, *view.repo.conventions.topics}
+    aside = frozenset(view.repo.conventions.work)
     able = [b for b in view.listed.branches.values() if b.name not in aside]
     able.sort(key=lambda b: (b.tip is None or b.tip not in tagged, place.get(b.name, len(place)), b.name))
     return tuple(b.name for b in able)

@@ -80,6 +80,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "moved": "newer lines were released from it since",
     "rarer": "more branches are named in another way for such a version",
     "short": "the version is newer than all and may begin a line",
+    "bare": "its name has one number only",
     "once": "it carries one release only",
     "out": "it is named for one release, which has been made",
     "wordy": "another branch of the same version has a plainer name",

@@ -71,6 +71,7 @@ VALUES: Mapping[str, tuple[tuple[object, str], ...]] = {
     "branchTtlDays": ((0, "0"), (1, "1"), (2, "2")),
     "maxCandidates": ((1, "1"), (2, "2"), (3, "3")),
     "deriveFloor": ((0.5, "0.5"), (1, "1"), (0, "0")),
+    "deriveAt": ((0.5, "0.5"), (1, "1"), (0, "0")),
     "workPrefixes": ((["wip/"], "wip/"), (["a/", "b/"], "a/,b/"), (["c/"], "c/"), (["d/"], "d/")),
     "autonomy": (("guided", "guided"), ("full", "full"), ("manual", "manual")),
     "onFetchFailure": (("abort", "abort"), ("local", "local"), ("cached", "cached")),
