@@ -39,6 +39,8 @@ PENALTY = 0.3
 LEAST_REPOSITORIES = 5
 FOLDS = 5
 CORPORA = ("corpus.ndjson.gz", "corpus-1.ndjson.gz")
+_NAMED = ("exact", "line", "coarse", "inside", "sibling")
+REFERENCES = {"habit|none": (*_NAMED, "none", "contrary"), "template|new|lacks": _NAMED}
 DEFERRED = ("gone", "unborn", "trunk", "no-version")
 POINTS = Path(__file__).resolve().parent.parent / "ranking" / "points.py"
 
@@ -157,7 +159,21 @@ def fit(questions: list[Question]) -> dict[str, int]:
         return value, matrix.T @ slope + PENALTY * points
 
     found = minimize(loss, np.zeros(len(codes)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    return {code: round(float(p) * SCALE) for code, p in zip(codes, found.x, strict=True)}
+    points = {code: round(float(p) * SCALE) for code, p in zip(codes, found.x, strict=True)}
+    for nothing_known, names in REFERENCES.items():
+        _shift(points, nothing_known, names)
+    return points
+
+
+def _shift(points: dict[str, int], reference: str, names: tuple[str, ...]) -> None:
+    """Count one group of signals from the one that tells nothing, so that this one gives no points; no sum changes.
+
+    Every branch whose name relates to the version in one of these ways has exactly one signal of the group.
+    """
+    group, base = reference.partition("|")[0], points.get(reference, 0)
+    for code in points:
+        first = code.partition("|")[0]
+        points[code] += base if first in names else -base if first == group else 0
 
 
 def answer(points: dict[str, int], question: Question) -> tuple[dict[str | None, int], dict[str | None, float]]:
