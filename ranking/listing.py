@@ -51,7 +51,7 @@ def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
     else:
         usable, sifted, family = like.branches, like.sifted, like.family
     default, said = _default(facts, usable)
-    development, dead = _development(usable, default)
+    development, dead = _development(usable, default, trunks=_asks_versions(facts))
     return Listed(usable, family, default, development, (*sifted, *said, *dead), sifted)
 
 
@@ -89,9 +89,15 @@ def hangs_on_dates(listed: Listed) -> bool:
     return any(name in listed.branches for name in development_names(listed.default))
 
 
-def development_names(default: str | None) -> tuple[str, ...]:
-    """The names that a development branch has: a trunk's too if the server's default is a release line by its name."""
-    return (*DEVELOPMENT, *TRUNKS) if default and read_branch(default) else DEVELOPMENT
+def development_names(default: str | None, *, trunks: bool = True) -> tuple[str, ...]:
+    """The names that a development branch has: a trunk's too (`trunks`) if the server's default is named for a line."""
+    return (*DEVELOPMENT, *TRUNKS) if trunks and default and read_branch(default) else DEVELOPMENT
+
+
+def _asks_versions(facts: Facts) -> bool:
+    """Whether the issue, or what it is linked to, names a version."""
+    issue = facts.issue
+    return issue is not None and bool(issue.versions or any(link.versions for link in issue.links))
 
 
 def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
@@ -175,14 +181,14 @@ def _refuse(name: str, facts: Facts) -> str | None:
     return None
 
 
-def _development(usable: Mapping[str, Branch], default: str | None) -> tuple[str | None, list[str]]:
+def _development(usable: Mapping[str, Branch], default: str | None, *, trunks: bool) -> tuple[str | None, list[str]]:
     """One named exactly develop, development or dev that is alive, else the server's default.
 
-    Beside a default branch that is a release line, a trunk that is alive is the development branch.
+    If a version is asked for (`trunks`), a trunk that is alive is it beside a default branch that is a release line.
 
     Whether it is alive the two dates tell. Where one is not known, a name alone does not beat the server's word.
     """
-    named = [name for name in development_names(default) if name in usable]
+    named = [name for name in development_names(default, trunks=trunks) if name in usable]
     if default in named or default is None:
         return default or next(iter(named), None), []
     notes = []
