@@ -19,9 +19,9 @@ from ranking import weights
 from ranking.conventions import Conventions
 from ranking.names import shown
 from ranking.points import POINTS, SCALE
-from ranking.record import Record
-from ranking.signals import Candidate, Case, Refs, declared, read_case
-from ranking.versions import Reading, Version
+from ranking.record import Record, covers
+from ranking.signals import Candidate, Case, Refs, read_case
+from ranking.versions import Reading
 from ranking.words import is_family
 
 _WORD = re.compile("[a-z]+")
@@ -85,50 +85,191 @@ class Repo(Struct, frozen=True):
         return self.refs.listed.keys()
 
 
-def match(wanted: Reading, repo: Repo) -> Match:  # noqa: PLR0911 - one return for each outcome
-    """Find the branch that takes the version, or say why there is none."""
+def match(wanted: Reading, repo: Repo) -> Match:
+    """Find the branch that takes the version, or say why none does: the first rule that applies decides."""
     strange = strange_words(wanted, repo)
     if strange:
         return Match("unknown", why=f"nothing here is called {' '.join(strange)}: it names another thing's version")
-    case = read_case(wanted, repo.refs)
+    odds = _weigh(read_case(wanted, repo.refs))
+    return next(found for rule in _RULES if (found := rule(odds, repo)) is not None)
+
+
+class _Odds(Struct, frozen=True):
+    """How likely each answer is, from 0 to 1: every branch, the default branch, no branch at all.
+
+    `over`: by how many points the likeliest branch goes before the default branch and before none.
+    """
+
+    case: Case
+    chance: Mapping[str, float]
+    trunk: float
+    nothing: float
+    sums: Mapping[str, int]
+    over: int
+
+    @property
+    def best(self) -> list[Candidate]:
+        """The likeliest branches, if one is likelier than the default branch and than none."""
+        most = max(self.sums.values(), default=0)
+        return [c for c in self.case.candidates if self.sums[c.branch] == most] if self.over > 0 else []
+
+    def near(self, taken: AbstractSet[str] = frozenset()) -> list[Candidate]:
+        """The likeliest of the branches that have to do with the version and do not take it."""
+        every = [c for c in (*self.case.candidates, *self.case.aside) if c.branch not in taken]
+        return sorted(every, key=lambda c: (-self.chance.get(c.branch, -1.0), c.branch))[:_NEAR]
+
+
+def _weigh(case: Case) -> _Odds:
+    """The softmax of the sums of points."""
     sums = {c.branch: _sum(c.codes) for c in case.candidates}
     trunk, nothing = _sum(case.trunk), _sum(case.nothing)
     most = max((*sums.values(), trunk, nothing))
-    chance = {branch: math.exp((s - most) / SCALE) for branch, s in sums.items()}
-    rest = math.exp((trunk - most) / SCALE) + math.exp((nothing - most) / SCALE)
-    total = sum(chance.values()) + rest
-    best = [c for c in case.candidates if sums[c.branch] == most]
-    near = _near(case, sums, repo)
-    sure = sum(chance[c.branch] for c in best) / total
-    if best and max(trunk, nothing) < most and sure >= repo.derive_at:
-        base = weights.ISSUE_VERSION - max(trunk, nothing)
-        winners = {c.branch: tuple(_reasons(c, base, case, repo)) for c in best}
-        others = {b: w for b, w in near.items() if b not in winners}
-        return Match("taken", winners, others, confidence=weights.FORESEEN * sure / len(best))
-    close = _close(case, chance, math.exp((max(trunk, nothing) - most) / SCALE))
-    together = sum(chance[c.branch] for c in close) / total
-    if together >= repo.derive_at:
-        tied = {c.branch: (Reason(c.codes[0], weights.ISSUE_VERSION, _relation(c, case, repo)),) for c in close}
-        return Match("taken", tied, {b: w for b, w in near.items() if b not in tied}, confidence=together / len(close))
-    left = weights.FORESEEN * rest / total
-    if case.state == "unread" and case.line is not None:
-        name = case.line.release.name
-        why = f"nobody looked which branches carry {name}"
-        return Match("unread", near=near, why=why, confidence=left, unread=name)
-    if trunk == most and (taken := _by_default(case, repo)):
-        return Match("taken", {repo.default or "": taken}, near, confidence=left)
-    if best and max(trunk, nothing) < most:
-        first = ", ".join(shown(c.branch) for c in best[:_NAMED])
-        why = f"{first} fits best, but only with confidence {sure:.0%} (deriveAt {repo.derive_at:.0%})"
-        return Match("unsure", near=near, why=why, confidence=left)
-    return _without_branch(case, near, left, repo)
+    power = {branch: math.exp((points - most) / SCALE) for branch, points in sums.items()}
+    others = math.exp((trunk - most) / SCALE), math.exp((nothing - most) / SCALE)
+    total = math.fsum((*power.values(), *others))
+    return _Odds(
+        case=case,
+        chance={branch: each / total for branch, each in power.items()},
+        trunk=others[0] / total,
+        nothing=others[1] / total,
+        sums=sums,
+        over=max(sums.values(), default=0) - max(trunk, nothing),
+    )
 
 
-def _close(case: Case, chance: Mapping[str, float], other: float) -> list[Candidate]:
-    """The branches that are nearly as likely as the likeliest; none if the default branch, or no branch, is too."""
-    if weights.RIVAL * other >= 1:
-        return []
-    return [c for c in case.candidates if weights.RIVAL * chance[c.branch] >= 1]
+# --- the rules, in their order ---
+
+
+def _taken(odds: _Odds, repo: Repo) -> Match | None:
+    """One branch is likely enough; or several are equally likely, and one of them is it."""
+    sure = math.fsum(odds.chance[c.branch] for c in odds.best)
+    if not odds.best or sure < repo.derive_at:
+        return None
+    base = weights.ISSUE_VERSION - odds.sums[odds.best[0].branch] + odds.over
+    winners = {c.branch: tuple(_reasons(c, base, odds.case, repo)) for c in odds.best}
+    alone = sure if len(winners) == 1 else weights.TIED * sure
+    return _found("taken", odds, repo, "", alone, winners=winners)
+
+
+def _tied(odds: _Odds, repo: Repo) -> Match | None:
+    """Several branches are nearly as likely, and one of them is it."""
+    if weights.RIVAL * max(odds.trunk, odds.nothing) >= max(odds.chance.values(), default=0):
+        return None
+    most = max(odds.chance.values())
+    close = [c for c in odds.case.candidates if weights.RIVAL * odds.chance[c.branch] >= most]
+    sure = math.fsum(odds.chance[c.branch] for c in close)
+    if sure < repo.derive_at:
+        return None
+    alike = {c.branch: (Reason(c.codes[0], weights.ISSUE_VERSION, _relation(c, odds.case, repo)),) for c in close}
+    return _found("taken", odds, repo, "", weights.TIED * sure, winners=alike)
+
+
+def _unread(odds: _Odds, repo: Repo) -> Match | None:
+    """Nobody looked which branches carry the newest release of the line."""
+    if odds.case.state != "unread" or odds.case.line is None:
+        return None
+    name = odds.case.line.release.name
+    return _found("unread", odds, repo, f"nobody looked which branches carry {name}", unread=name)
+
+
+def _by_default(odds: _Odds, repo: Repo) -> Match | None:
+    """The default branch takes the version as its own: by its name, or by what it declares."""
+    case, default = odds.case, repo.default
+    if default is None or odds.trunk < repo.derive_at:
+        return None
+    numbers = case.product.default_numbers
+    if numbers and covers(numbers, case.version.numbers):
+        own = repo.refs.names[default].version
+        text = "this branch's version" if own.key == case.version.key else f"covered by this branch's {own}"
+        reason = Reason("default|named", weights.ISSUE_VERSION, text)
+    elif "trunk|declares|version" in case.trunk and not case.version.wildcard:
+        reason = Reason("default|declares", weights.ISSUE_VERSION, f"files at its tip declare {case.version}")
+    else:
+        return None
+    return _found("taken", odds, repo, "", odds.trunk, winners={default: (reason,)})
+
+
+def _unsure(odds: _Odds, repo: Repo) -> Match | None:
+    """A branch fits best, and not surely enough."""
+    if not odds.best:
+        return None
+    first = _some([c.branch for c in odds.best])
+    sure = math.fsum(odds.chance[c.branch] for c in odds.best)
+    why = f"{first} fits best, but only with confidence {sure:.0%} (deriveAt {repo.derive_at:.0%})"
+    return _found("unsure", odds, repo, why)
+
+
+def _on_default(odds: _Odds, repo: Repo) -> Match | None:
+    """The line's newest release was made on the default branch: no branch is created for the line yet."""
+    line = odds.case.line
+    if line is None or not line.branches or repo.default not in line.branches:
+        return None
+    made = f"{line.release.name}, the newest release of the line of {odds.case.version}, was made on {repo.default}"
+    return _found("not-created", odds, repo, made)
+
+
+def _incomplete(odds: _Odds, repo: Repo) -> Match | None:
+    """A branch that is missing from an incomplete list may exist."""
+    if repo.complete:
+        return None
+    why = f"no branch of {odds.case.version} is known here, and the list is not complete"
+    return _found("unknown", odds, repo, why)
+
+
+def _lost(odds: _Odds, repo: Repo) -> Match | None:
+    """The line's newest release is on no listed branch, or on one that is not the line's."""
+    line = odds.case.line
+    if line is None:
+        return None
+    where = f"was made only on {_some(line.branches)}" if line.branches else "is on no listed branch"
+    why = f"{line.release.name}, the newest release of the line of {odds.case.version}, {where}"
+    return _found("lost", odds, repo, why)
+
+
+def _not_created(odds: _Odds, repo: Repo) -> Match | None:
+    """The version is newer than all that is here."""
+    newest = _newest_here(odds.case, repo)
+    if newest is not None and odds.case.version.key <= newest[0]:
+        return None
+    than = "nothing here has a version" if newest is None else f"newer than {newest[1]}, the newest here"
+    return _found("not-created", odds, repo, than + _missing(odds.case, repo))
+
+
+def _unknown(odds: _Odds, repo: Repo) -> Match | None:
+    """Nothing here tells."""
+    why = f"no branch and no release tag here belongs to the line of {odds.case.version}"
+    return _found("unknown", odds, repo, why)
+
+
+_RULES = (
+    _taken,
+    _tied,
+    _unread,
+    _by_default,
+    _unsure,
+    _on_default,
+    _incomplete,
+    _lost,
+    _not_created,
+    _unknown,
+)
+
+
+def _found(
+    outcome: Outcome,
+    odds: _Odds,
+    repo: Repo,
+    why: str,
+    sure: float | None = None,
+    *,
+    winners: Mapping[str, tuple[Reason, ...]] | None = None,
+    unread: str | None = None,
+) -> Match:
+    """A match with the branches that come near. Without winners it is right if the default branch or none is."""
+    taken = winners or {}
+    near = {c.branch: _relation(c, odds.case, repo) for c in odds.near(taken.keys())}
+    confidence = weights.FORESEEN * (odds.trunk + odds.nothing if sure is None else sure)
+    return Match(outcome, taken, near, why, confidence, unread)
 
 
 def strange_words(wanted: Reading, repo: Repo) -> list[str]:
@@ -157,54 +298,6 @@ def _sum(codes: Iterable[str]) -> int:
     return sum(map(_points, codes))
 
 
-# --- where no branch takes it ---
-
-
-def _by_default(case: Case, repo: Repo) -> tuple[Reason, ...]:
-    """Why the default branch takes the version as its own: by its name, or by what it declares."""
-    numbers, default = case.product.default_numbers, repo.default
-    if default is None:
-        return ()
-    if numbers and case.version.numbers[: len(numbers)] == numbers:
-        own = repo.refs.names[default].version
-        exact = own.key == case.version.key
-        text = "this branch's version" if exact else f"covered by this branch's {own}"
-        return (Reason("default|named", weights.ISSUE_VERSION, text),)
-    if default in repo.listed:
-        for version in declared(repo.refs.listed[default]):
-            if not case.version.wildcard and version.numbers and _same(version, case.version):
-                return (Reason("default|declares", weights.ISSUE_VERSION, f"files at its tip declare {version}"),)
-    return ()
-
-
-def _same(one: Version, other: Version) -> bool:
-    return Version(one.numbers).key == Version(other.numbers).key
-
-
-def _without_branch(case: Case, near: Mapping[str, str], confidence: float, repo: Repo) -> Match:
-    version, line = case.version, case.line
-    if line is not None and line.branches and repo.default in line.branches:
-        why = f"{line.release.name}, the newest release of the line of {version}, was made on {repo.default}"
-        return Match("not-created", near=near, why=why, confidence=confidence)
-    if not repo.complete:
-        why = f"no branch of {version} is known here, and the list is not complete"
-        return Match("unknown", near=near, why=why, confidence=confidence)
-    if line is not None:
-        where = f"was made only on {_some(line.branches)}" if line.branches else "is on no listed branch"
-        why = f"{line.release.name}, the newest release of the line of {version}, {where}"
-        return Match("lost", near=near, why=why, confidence=confidence)
-    newest = _newest_here(case, repo)
-    if newest is None:
-        why = f"nothing here has a version{_missing(case, repo)}"
-        return Match("not-created", near=near, why=why, confidence=confidence)
-    key, name = newest
-    if version.key > key:
-        why = f"newer than {name}, the newest here{_missing(case, repo)}"
-        return Match("not-created", near=near, why=why, confidence=confidence)
-    why = f"no branch and no release tag here belongs to the line of {version}"
-    return Match("unknown", near=near, why=why, confidence=confidence)
-
-
 def _newest_here(case: Case, repo: Repo) -> tuple[tuple[tuple[int, ...], int, tuple[int, ...]], str] | None:
     known = [(case.newest.version.key, case.newest.name)] if case.newest is not None else []
     lines = repo.conventions.lines.values()
@@ -220,18 +313,12 @@ def _missing(case: Case, repo: Repo) -> str:
     return f"; no branch exists for it yet{would}"
 
 
-def _some(names: AbstractSet[str] | None) -> str:
+def _some(names: Iterable[str] | None) -> str:
     found = sorted(names or ())
     return ", ".join(map(shown, found[:_NAMED])) + (", ..." if len(found) > _NAMED else "")
 
 
 # --- in words ---
-
-
-def _near(case: Case, sums: Mapping[str, int], repo: Repo) -> dict[str, str]:
-    """The likeliest of the branches that have to do with the version, each with its relation."""
-    ordered = sorted((*case.candidates, *case.aside), key=lambda c: (-sums.get(c.branch, -1000), c.branch))[:_NEAR]
-    return {c.branch: _relation(c, case, repo) for c in ordered}
 
 
 def _reasons(candidate: Candidate, base: int, case: Case, repo: Repo) -> Iterator[Reason]:

@@ -68,8 +68,7 @@ def rank_surely(facts: Facts, view: View | None = None) -> Ranked:
         candidates=tuple(sheet.candidate(name, refs_of(view.listed.branches[name], facts)) for name in kept),
         notes=tuple(dict.fromkeys(map(shown, notes))),
     )
-    sure = claimed.confidence
-    return Ranked(ranking, sure if sure is None or len(top) <= 1 else min(sure, 1 / len(top)))
+    return Ranked(ranking, claimed.confidence)
 
 
 class View(Struct, frozen=True):

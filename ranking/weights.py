@@ -15,6 +15,9 @@ ISSUE_VERSION: Final = 100
 RIVAL: Final = 4
 """Branches that are at most so many times less likely than the likeliest tie with it, if it is not sure by itself."""
 
+TIED: Final = 0.8
+"""The share of ties in recorded histories whose first branch was right: often the others were, too."""
+
 FORESEEN: Final = 0.996
 """The share of answers in recorded histories that the evidence can foretell: no confidence is higher than this."""
 
