@@ -11,11 +11,9 @@ from functools import lru_cache
 # Family words: they say "this is a line of releases" and tell no product apart.
 FAMILY = frozenset(
     """
-    release releases released releasing rel branch branches branched stable stabilization staging maint maintain
-    maintained maintenance unmaintained unsupported support supported lts sts version versions ver v line lines
-    series fixes patches patch updates train dev devel develop development next main master trunk current prod
-    production ga final sec security old legacy archive archived archives deprecated eol eom extended
-    sp alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes
+    release releases rel branch branches stable maint maintenance unmaintained support lts version ver v line series
+    fixes hotfixes patches dev devel develop development next main mainline master trunk current prod production
+    ga final sp alpha beta rc pre preview snapshot milestone security legacy old eol
     """.split()
 )
 
