@@ -139,6 +139,15 @@ class Decisions(Record, frozen=True, kw_only=True):
     state_patch: StatePatch | UnsetType = UNSET
 
 
+AnyDecision = Decision | Decisions
+"""What one run prints: the decision of one repository, or those of several."""
+
+
+def decisions_of(answer: AnyDecision) -> tuple[Decision, ...]:
+    """Return the decisions of an answer, the main repository's first."""
+    return answer.decisions if isinstance(answer, Decisions) else (answer,)
+
+
 _SCHEMAS: dict[str, tuple[type[Record], str]] = {
     "bundle": (Facts, "base-branch/bundle@1"),
     "ranking": (Ranking, "base-branch ranking: the evidence record of a run's state file"),

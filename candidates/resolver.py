@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
+from candidates.evidence import tied_names
 from ranking.claims import DECISIVE
 from ranking.facts import Branch, Candidate, Facts, Ranking, Rule
 from ranking.names import local_head, remote_tracking, shown
@@ -160,8 +161,7 @@ def _derived(facts: Facts, ranking: Ranking) -> _Found:
         return _Found(None, "there is no candidate")
     top = ranking.candidates[0]
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == top.score]
-        return _Found(None, f"ambiguous: {', '.join(tied[:_NAMED])} tie with {top.score} points")
+        return _Found(None, f"ambiguous: {', '.join(tied_names(ranking)[:_NAMED])} tie with {top.score} points")
     reason = decisive_reason(top)
     if reason is None:
         return _Found(None, f"{top.branch} is first, but neither the issue's version nor a linked release says so")

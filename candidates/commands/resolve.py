@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.commands.session import advanced, asking_for_the_remote, git_at, keeping, now, warn
-from candidates.contract import Decision, Decisions
+from candidates.contract import AnyDecision, Decision
 from candidates.exit_codes import ExitCode
 from candidates.questions.presentation import Presentation, read_presentation
 from candidates.run.decide import Policy
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FACTORY_VARIABLE = "ORC_FACTORY"
 
-_Settled = tuple[Decision | Decisions, list[Run], ExitCode, Facts | None]
+_Settled = tuple[AnyDecision, list[Run], ExitCode, Facts | None]
 """The answer, the runs that it took, the exit code; and the facts that confirm what a person answered, if one did."""
 
 
@@ -177,8 +177,8 @@ def _interactive(runs: list[Run], presentation: Presentation, *, siblings: bool)
 
 
 def _recorded(
-    answer: Decision | Decisions, runs: list[Run], state: Path | None, *, patch: bool
-) -> tuple[Decision | Decisions, Refused | None]:
+    answer: AnyDecision, runs: list[Run], state: Path | None, *, patch: bool
+) -> tuple[AnyDecision, Refused | None]:
     """The answer written into the state file, or with its merge patch; and why that was refused."""
     if state is None and not patch:
         return answer, None
@@ -190,7 +190,7 @@ def _recorded(
     return answer, record(answer, roots, state, runs[0].request.now)
 
 
-def remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions) -> None:
+def remember_answer(run: Run, facts: Facts | None, answer: AnyDecision) -> None:
     """Remember what a person answered here; without facts that confirm it nobody did."""
     if facts is not None and isinstance(answer, Decision) and answer.base_branch is not None:
         from candidates.run.answers import keep  # noqa: PLC0415 - only where a person answered

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from candidates.contract import UNNAMED, BaseBranchSource
+from candidates.evidence import tied_names
 from candidates.resolver import Resolution, derived_branch, resolve
 from ranking.facts import Facts, Issue, IssueVersion, Ranking, RecentChoice, Settings
 from ranking.names import shown
@@ -66,7 +67,7 @@ def _contenders(facts: Facts, ranking: Ranking, resolution: Resolution) -> list[
     """Between which branches it hangs; empty where it does not."""
     names = [c.branch for c in ranking.candidates]
     if ranking.ambiguous:
-        return [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
+        return list(tied_names(ranking))
     derived = derived_branch(facts, ranking)
     if derived is not None:
         return [] if derived == resolution.branch else [derived]

@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 from msgspec.structs import replace as altered
 
+from candidates.evidence import tied_names
 from candidates.explain.records import Recorded
 from candidates.resolver import resolve
 from candidates.styled import Line
@@ -23,7 +24,6 @@ from ranking.facts import (
     Issue,
     IssueLink,
     IssueVersion,
-    Ranking,
     RecentChoice,
     Record,
     RefListing,
@@ -395,13 +395,7 @@ def _strangers(one: Recorded, other: Recorded, old: Facts | None, new: Facts | N
 
 
 def _answer_of(record: Recorded) -> _Answer:
-    return record.branch, record.source, _tied(record.ranking)
-
-
-def _tied(ranking: Ranking) -> tuple[str, ...]:
-    if not ranking.ambiguous:
-        return ()
-    return tuple(c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score)
+    return record.branch, record.source, tied_names(record.ranking)
 
 
 def _in_words(answer: _Answer) -> str:
@@ -432,7 +426,7 @@ def _causes(old: Facts, new: Facts, answer: _Answer) -> Iterator[str]:
 def _resolved(facts: Facts) -> _Answer:
     ranking = rank(facts)
     resolution = resolve(facts, ranking)
-    return resolution.branch, resolution.source, _tied(ranking)
+    return resolution.branch, resolution.source, tied_names(ranking)
 
 
 # --- for a person ---

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from candidates.contract import UNNAMED, Remote, Source, TrailEntry
+from candidates.evidence import split_detail, tied_names
 from candidates.explain.counterfactuals import deciding_changes
 from candidates.run.collect import Collected
 from candidates.styled import Line, Part
@@ -60,8 +61,7 @@ def answer(collected: Collected) -> Iterator[Line]:
     about = _about(facts)
     reason = shown(next((entry.reason for entry in resolution.trail if entry.fired), ""))
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
-        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        names = ", ".join(map(shown, tied_names(ranking)[:_MOST_SHOWN]))
         yield [("bold yellow", f"The evidence does not decide where {about} belongs: {names} tie.")]
     unread = facts.issue is not None and facts.issue.read in ("not-found", "failed")
     if unread and facts.issue is not None:
@@ -210,8 +210,7 @@ def answer_lines(
 ) -> Iterator[Line]:
     """The answer of a record that has no facts."""
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
-        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        names = ", ".join(map(shown, tied_names(ranking)[:_MOST_SHOWN]))
         yield [("bold yellow", f"The evidence does not decide: {names} tie.")]
     if branch is None:
         yield [("bold yellow", "No branch is recorded as the answer.")]
@@ -246,8 +245,8 @@ def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width:
         ("", f"  {day:<11}  {shown(carried)}".rstrip()),
     ]
     for evidence in candidate.evidence:
-        points, _, reason = evidence.detail.partition(": ")
-        yield [("dim", f"{points:>11}  {evidence.kind:<18}  "), ("", shown(reason))]
+        points, reason = split_detail(evidence)
+        yield [("dim", f"{points:>+11}  {evidence.kind:<18}  "), ("", shown(reason))]
 
 
 def newest_releases(view: View) -> dict[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace as altered
 
+from candidates.evidence import split_detail
 from candidates.explain.counterfactuals import changes_for
 from candidates.run.collect import Collected
 from candidates.suggest import near_names
@@ -125,9 +126,9 @@ def _candidate(collected: Collected, conventions: Conventions, every: Ranking, n
     level = f", level with {_some(tied)}" if tied else ""
     yield f"{name} is number {number} of {count} candidates, with {_points(candidate.score)}{level}."
     for evidence in candidate.evidence:
-        points, _, reason = evidence.detail.partition(": ")
-        if int(points):
-            yield f"{points} {evidence.kind}: {shown(reason)}."
+        points, reason = split_detail(evidence)
+        if points:
+            yield f"{points:+} {evidence.kind}: {shown(reason)}."
     if number > facts.settings.max_candidates:
         yield f"The list ends after {facts.settings.max_candidates} (maxCandidates), so it is not shown there."
     if candidate.branch in conventions.topics:

@@ -14,7 +14,8 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import replace as altered
 
-from candidates.contract import CircuitBreaker, Decision, Decisions, WouldPost
+from candidates.contract import AnyDecision, CircuitBreaker, Decision, WouldPost, decisions_of
+from candidates.evidence import tied
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Collected
 from candidates.state_file import BRANCH, EVIDENCE, SOURCE, STATUS
@@ -47,16 +48,16 @@ def question_on(facts: Facts, ranking: Ranking) -> WouldPost | None:
     issue = facts.issue
     if issue is None or issue.source == "file" or issue.read not in ("answered", "partial") or not ranking.ambiguous:
         return None
-    tied = [c for c in ranking.candidates if c.score == ranking.candidates[0].score]
+    alike = tied(ranking)
     marker = marker_of(facts.repository.name)
     lines = [
         f"Which branch does the work on {shown(issue.key)} in {shown(facts.repository.name)} belong on?",
-        f"{len(tied)} branches fit alike, so nothing was decided:",
+        f"{len(alike)} branches fit alike, so nothing was decided:",
         "",
-        *(line for number, one in enumerate(tied[:_MOST_CANDIDATES], 1) for line in _candidate(number, one)),
+        *(line for number, one in enumerate(alike[:_MOST_CANDIDATES], 1) for line in _candidate(number, one)),
     ]
-    if len(tied) > _MOST_CANDIDATES:
-        lines.append(f"and {len(tied) - _MOST_CANDIDATES} more")
+    if len(alike) > _MOST_CANDIDATES:
+        lines.append(f"and {len(alike) - _MOST_CANDIDATES} more")
     lines += ["", "Let the issue name one version, or hand the branch in: base-branch resolve --base BRANCH"]
     text = "\n".join(line.replace(marker, "[...]") for line in lines)
     if issue.source == "github":
@@ -92,14 +93,14 @@ def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, Ex
     return waiting, ExitCode.ASK
 
 
-def waits(answer: Decision | Decisions) -> bool:
+def waits(answer: AnyDecision) -> bool:
     """Whether the main repository's decision waits for an answer on the issue."""
-    return _main(answer).circuit_breaker is not None
+    return decisions_of(answer)[0].circuit_breaker is not None
 
 
-def asked_changes(answer: Decision | Decisions) -> dict[str, Any]:
+def asked_changes(answer: AnyDecision) -> dict[str, Any]:
     """What a state keeps of a run that waits for the answer: no base, the evidence, and why it stopped."""
-    decision = _main(answer)
+    decision = decisions_of(answer)[0]
     evidence, breaker = (
         None if record is None else msgspec.json.decode(msgspec.json.encode(record))
         for record in (decision.base_branch_evidence, decision.circuit_breaker)
@@ -107,7 +108,7 @@ def asked_changes(answer: Decision | Decisions) -> dict[str, Any]:
     return {BRANCH: None, SOURCE: None, STATUS: None, EVIDENCE: evidence, BREAKER: breaker}
 
 
-def asked_patch(answer: Decision | Decisions) -> dict[str, Any]:
+def asked_patch(answer: AnyDecision) -> dict[str, Any]:
     """The same as a merge patch: what an earlier record held is taken away by name."""
     changes = asked_changes(answer)
     return changes | {EVIDENCE: dict.fromkeys(Ranking.__struct_encode_fields__) | (changes[EVIDENCE] or {})}
@@ -120,10 +121,6 @@ def answered_changes(state: Mapping[str, object]) -> dict[str, Any]:
         return {}
     ours = str(breaker.get("detail", "")).startswith(_SAID)
     return {BREAKER: {**breaker, "tripped": False}} if ours else {}
-
-
-def _main(answer: Decision | Decisions) -> Decision:
-    return answer.decisions[0] if isinstance(answer, Decisions) else answer
 
 
 def _candidate(number: int, candidate: Candidate) -> list[str]:
