@@ -10,7 +10,7 @@ from msgspec import Struct
 from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
 from candidates.evidence import tied_names
 from ranking.claims import DECISIVE
-from ranking.facts import Branch, Candidate, Facts, Ranking, Rule
+from ranking.facts import Branch, Candidate, Facts, Ranking, Rule, Settings
 from ranking.names import local_head, remote_tracking, shown
 from ranking.rank import View, read_view
 from ranking.recent import is_expired
@@ -23,12 +23,46 @@ _NAMED = 5
 _CLOCKS_APART = timedelta(days=1)
 
 
+RuleState = Literal["fired", "passed", "not-needed"]
+"""`not-needed`: the rule gives a branch as well, and an earlier one fired."""
+
+
+class RuleOutcome(Struct, frozen=True, kw_only=True):
+    """What became of one rule, and why."""
+
+    rule: Rule
+    state: RuleState
+    reason: str
+
+
 class Resolution(Struct, frozen=True, kw_only=True):
     """The branch and the rule that gave it; both None where no rule gives one, and a person must choose."""
 
     branch: str | None
     source: BaseBranchSource | None
-    trail: tuple[TrailEntry, ...]
+    outcomes: tuple[RuleOutcome, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why the rule that fired gives its branch; empty if none fired."""
+        return next((outcome.reason for outcome in self.outcomes if outcome.state == "fired"), "")
+
+    @property
+    def trail(self) -> tuple[TrailEntry, ...]:
+        """The outcomes in words, as a decision holds them."""
+        fired = next((outcome.rule for outcome in self.outcomes if outcome.state == "fired"), None)
+        return tuple(
+            TrailEntry(
+                rule=outcome.rule,
+                fired=outcome.state == "fired",
+                reason=shown(
+                    f"not needed, {fired} came first: {outcome.reason}"
+                    if outcome.state == "not-needed"
+                    else outcome.reason
+                ),
+            )
+            for outcome in self.outcomes
+        )
 
 
 class Base(Struct, frozen=True, kw_only=True):
@@ -70,36 +104,45 @@ def resolve(
         found["remembered"] = _Found(None, f"what is remembered is not known: {memory_fault}")
     if evidence_off:
         found["derived"] = _Found(None, "the preferences say global.baseBranchEvidence off: the issue was not read")
-    order = list(dict.fromkeys(facts.settings.resolve_order))
+    order = tuple(dict.fromkeys(facts.settings.resolve_order))
     remembered, derived = found["remembered"], found["derived"]
-    asks = False
     # Where the issue's versions tie, nothing is derived; what is named for them outdates another memory all the same.
     against = [derived.branch] if derived.branch else exact_branches(facts, ranking, view)
     conflict = remembered.branch and against and remembered.branch not in against
     if conflict and {"remembered", "derived"} <= set(order):
         said = f"the issue's evidence says {', '.join(against[:_NAMED])}, the memory {remembered.branch}"
-        match facts.settings.on_conflict:
-            case "derived":
-                found["remembered"] = _Found(None, f"{remembered.reason}; {said}; onConflict: derived")
-            case "ask":
-                asks = True
-                found["remembered"] = _Found(None, f"{remembered.reason}; {said}; onConflict: ask")
-                found["derived"] = _Found(None, f"{said}; onConflict: ask" if derived.branch else derived.reason)
-            case _ if order.index("remembered") < order.index("derived"):
-                found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}; onConflict: remembered")
-            case _:  # the configured order has settled it
-                found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}")
-    if asks:
-        found["default"] = _Found(None, "not looked at: a conflict is for a person to settle (onConflict: ask)")
+        found |= _settled(facts.settings, order, remembered, derived, said)
     winner = next((rule for rule in order if found[rule].branch), None)
-    trail = []
-    for rule in order:
-        reason = found[rule].reason
-        if rule != winner and found[rule].branch:
-            reason = f"not needed, {winner} came first: {reason}"
-        trail.append(TrailEntry(rule=rule, fired=rule == winner, reason=shown(reason)))
-    branch = found[winner].branch if winner is not None else None
-    return Resolution(branch=branch, source=winner, trail=tuple(trail))
+    return Resolution(
+        branch=found[winner].branch if winner is not None else None,
+        source=winner,
+        outcomes=tuple(_outcome(rule, found[rule], winner) for rule in order),
+    )
+
+
+def _settled(
+    settings: Settings, order: tuple[Rule, ...], remembered: _Found, derived: _Found, conflict: str
+) -> dict[Rule, _Found]:
+    """What the rules find once `onConflict` has settled a conflict between the memory and the issue's evidence."""
+    against = f"{remembered.reason}; {conflict}"
+    match settings.on_conflict:
+        case "derived":
+            return {"remembered": _Found(None, f"{against}; onConflict: derived")}
+        case "ask":
+            return {
+                "remembered": _Found(None, f"{against}; onConflict: ask"),
+                "derived": _Found(None, f"{conflict}; onConflict: ask" if derived.branch else derived.reason),
+                "default": _Found(None, "not looked at: a conflict is for a person to settle (onConflict: ask)"),
+            }
+        case _ if order.index("remembered") < order.index("derived"):
+            return {"remembered": _Found(remembered.branch, f"{against}; onConflict: remembered")}
+        case _:  # the configured order has settled it
+            return {"remembered": _Found(remembered.branch, against)}
+
+
+def _outcome(rule: Rule, found: _Found, winner: Rule | None) -> RuleOutcome:
+    state: RuleState = "fired" if rule == winner else "not-needed" if found.branch else "passed"
+    return RuleOutcome(rule=rule, state=state, reason=found.reason)
 
 
 def base_of(branch: Branch, facts: Facts, serving: Serving = "any") -> Base | None:

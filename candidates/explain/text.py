@@ -59,7 +59,7 @@ def answer(collected: Collected) -> Iterator[Line]:
     """One sentence, or two where the evidence does not decide."""
     facts, ranking, resolution = collected.facts, collected.ranking, collected.resolution
     about = _about(facts)
-    reason = shown(next((entry.reason for entry in resolution.trail if entry.fired), ""))
+    reason = shown(resolution.reason)
     if ranking.ambiguous:
         names = ", ".join(map(shown, tied_names(ranking)[:_MOST_SHOWN]))
         yield [("bold yellow", f"The evidence does not decide where {about} belongs: {names} tie.")]

@@ -134,8 +134,7 @@ def _candidate(collected: Collected, conventions: Conventions, every: Ranking, n
     if candidate.branch in conventions.topics:
         yield "Its name has a version, and is no release line by it: its other words are not this repository's."
     if collected.resolution.branch == candidate.branch:
-        reason = next(entry.reason for entry in collected.resolution.trail if entry.fired)
-        yield f"The rule {collected.resolution.source} takes it: {shown(reason)}."
+        yield f"The rule {collected.resolution.source} takes it: {shown(collected.resolution.reason)}."
 
 
 def _some(names: list[str]) -> str:
@@ -154,13 +153,13 @@ def _before(collected: Collected, branch: str) -> Iterator[str]:
         yield "No rule gives any branch: a person has to choose."
         return
     every = {c.branch: c for c in rank(_unlimited(collected.facts), collected.view).candidates}
-    reason = next(entry.reason for entry in resolution.trail if entry.fired)
-    yield f"{shown(resolution.branch)} is taken instead, by the rule {resolution.source}: {shown(reason)}."
+    taken = f"{shown(resolution.branch)} is taken instead, by the rule {resolution.source}"
+    yield f"{taken}: {shown(resolution.reason)}."
     mine, theirs = every.get(branch), every.get(resolution.branch)
     if mine is not None and theirs is not None:
         yield _compared(mine, theirs, by_points=resolution.source == "derived")
-    passed = next((e for e in resolution.trail if e.rule == "derived" and not e.fired), None)
-    if passed is None or passed.reason.startswith("not needed"):
+    passed = next((o for o in resolution.outcomes if o.rule == "derived" and o.state == "passed"), None)
+    if passed is None:
         return
     if mine is not None and mine.score >= max(c.score for c in every.values()):
         yield f"The rule derived passed: {shown(passed.reason)}."

@@ -31,7 +31,7 @@ BREAKER: Final = "circuitBreaker"
 _MOST_CANDIDATES: Final = 10
 _MOST_REASONS: Final = 8
 _LONGEST: Final = 200
-_SAID: Final = "asked on "
+_ASKED_ON_ISSUE: Final = "askedOnIssue"
 
 
 def marker_of(repository: str) -> str:
@@ -81,7 +81,7 @@ def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, Ex
     except SourceError as fault:
         log = (*decision.log, f"{dated} {shown(str(fault))}")
         return altered(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
-    said = f"{_SAID}{would.target}: {shown(url)}"
+    said = f"asked on {would.target}: {shown(url)}"
     ranking = altered(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
     waiting = altered(
         decision,
@@ -115,12 +115,14 @@ def asked_patch(answer: AnyDecision) -> dict[str, Any]:
 
 
 def answered_changes(state: Mapping[str, object]) -> dict[str, Any]:
-    """What becomes of that breaker once there is a base; one that something else tripped is left alone."""
-    breaker = state.get(BREAKER)
-    if not isinstance(breaker, dict) or breaker.get("tripped") is not True or breaker.get("trigger") != TRIGGER:
+    """Reset the breaker once there is a base, if the evidence says that it waited for an answer on the issue."""
+    breaker, evidence = state.get(BREAKER), state.get(EVIDENCE)
+    waited = isinstance(evidence, dict) and evidence.get(_ASKED_ON_ISSUE) is not None
+    if not waited or not isinstance(breaker, dict):
         return {}
-    ours = str(breaker.get("detail", "")).startswith(_SAID)
-    return {BREAKER: {**breaker, "tripped": False}} if ours else {}
+    if breaker.get("tripped") is not True or breaker.get("trigger") != TRIGGER:
+        return {}
+    return {BREAKER: {**breaker, "tripped": False}}
 
 
 def _candidate(number: int, candidate: Candidate) -> list[str]:
