@@ -6,7 +6,7 @@ The bundle and the ranking are `ranking.facts` records. The decision, which only
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,6 +16,7 @@ from msgspec.structs import replace as altered
 from collectors.errors import InvalidInput
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule
+from ranking.names import shown
 
 BaseBranchSource = Literal["asked", "input", "remembered", "derived", "default"]
 FetchStatus = Literal["fresh", "cached-stale", "local-branch", "aborted"]
@@ -146,6 +147,20 @@ AnyDecision = Decision | Decisions
 def decisions_of(answer: AnyDecision) -> tuple[Decision, ...]:
     """Return the decisions of an answer, the main repository's first."""
     return answer.decisions if isinstance(answer, Decisions) else (answer,)
+
+
+def log_line(now: datetime, text: str) -> str:
+    """Return one line of a decision's log, with the moment of the run.
+
+    >>> log_line(datetime(2026, 11, 30, 9, tzinfo=UTC), "no answer was given")
+    '2026-11-30T09:00:00Z no answer was given'
+    """
+    return f"{moment(now)} {shown(text)}"
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as the wire writes it."""
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
 _SCHEMAS: dict[str, tuple[type[Record], str]] = {

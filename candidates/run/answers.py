@@ -11,18 +11,17 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace as altered
 
-from candidates.contract import Decision, Question
+from candidates.contract import Decision, Question, log_line
 from candidates.exit_codes import ExitCode
 from candidates.memory import remember
 from candidates.questions.questions import Answer
-from candidates.run.collect import Collected, RemoteUndecided
+from candidates.run.collect import RemoteUndecided
 from candidates.run.decide import decide, is_silent, undecided_remote
 from candidates.run.run import Run, gather
 from candidates.state_file import EVIDENCE, NULLABLE, read_state
 from collectors.errors import EvidenceError
 from collectors.stores.preferences import preferences_path
 from ranking.facts import Facts, Ranking
-from ranking.names import shown
 
 Pick = Callable[[Question], Answer | None]
 """Puts one question to the person; None where no answer was given."""
@@ -40,7 +39,7 @@ def choose_base(run: Run, name: str) -> tuple[Decision, ExitCode, Facts]:
     collected = gather(run)
     if is_silent(collected) and run.policy.on_fetch_failure not in _SERVING:
         decision, code = decide(collected, altered(run.policy, on_fetch_failure="abort"))
-        said = _dated(collected, f"{shown(name)} is not recorded: the remote did not answer")
+        said = log_line(collected.facts.now, f"{name} is not recorded: the remote did not answer")
         return altered(decision, log=(*decision.log[:-1], said)), code, collected.facts
     return *decide(collected, run.policy), collected.facts
 
@@ -90,7 +89,7 @@ def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
     """Remember an answer that the remote's own list confirms; what has to be said of it."""
     if facts.refs.provenance != "remote" and facts.repository.remote is not None:
         return (f"not remembered: {facts.repository.remote} did not answer",)
-    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    days = run.configuration.branch_ttl_days
     key = run.configuration.project_key or facts.repository.name
     try:
         changed = remember(preferences_path(run.git.environ), key, branch, run.request.now, branch_ttl_days=days)
@@ -129,7 +128,3 @@ def _after(run: Run, answer: Answer) -> Run:
 
 def _given_up(decision: Decision) -> Decision:
     return altered(decision, base_fetch_status="aborted", log=(*decision.log, "cancelled: no answer was given"))
-
-
-def _dated(collected: Collected, line: str) -> str:
-    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {line}"

@@ -91,8 +91,8 @@ class Request(Struct, frozen=True, kw_only=True):
     base: str | None = None
     refresh: Refresh = "needed"
     settings: Settings = field(default_factory=Settings)
-    ttl_is_set: bool = False
-    """Whether somebody set the time to live for this run: then the memory's own does not count."""
+    branch_ttl_days: int | None = None
+    """How many days a choice counts, if somebody set it for this run; None if the store's own number counts."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     """What ends the questions of several requests at once."""
 
@@ -210,7 +210,7 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
             deadline.cancel()
             raise
     local = without_aliases(git, choice.name if choice else None, local, _listed_by(answer))
-    days = None if request.ttl_is_set else remembered.branch_ttl_days
+    days = remembered.branch_ttl_days if request.branch_ttl_days is None else request.branch_ttl_days
     asked = Asked(
         now=request.now,
         name=name,

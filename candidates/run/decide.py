@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace as altered
 
-from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost
+from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost, log_line, moment
 from candidates.exit_codes import ExitCode
 from candidates.questions.questions import Asking, base_branch_question, fetch_failed_question, remote_question
 from candidates.resolver import Base, Serving, base_of, derived_branch
@@ -133,7 +133,7 @@ def _undecided(collected: Collected, policy: Policy) -> Decision:
         trail=collected.resolution.trail,
         sources=collected.sources,
         would_post=_would_post(collected, policy),
-        log=tuple(_dated(collected, line) for line in collected.log),
+        log=tuple(log_line(collected.facts.now, line) for line in collected.log),
     )
 
 
@@ -182,7 +182,7 @@ def _settled(
         base = Base(ref=base.ref, commit=base.commit, status="cached-stale")
     log = decision.log
     if base.status != "fresh":
-        log = (*log, _dated(collected, _staleness(facts, branch, base, policy)))
+        log = (*log, log_line(collected.facts.now, _staleness(facts, branch, base, policy)))
     settled = altered(
         decision,
         base_branch=branch,
@@ -207,7 +207,7 @@ def _asking(decision: Decision, question: Question) -> Decision:
 
 
 def _stopped(decision: Decision, collected: Collected, why: str) -> Decision:
-    return altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, why)))
+    return altered(decision, base_fetch_status="aborted", log=(*decision.log, log_line(collected.facts.now, why)))
 
 
 def _unread_issue(facts: Facts) -> str | None:
@@ -220,7 +220,7 @@ def _unread_issue(facts: Facts) -> str | None:
 
 def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
     if policy.replay:
-        why = f"replayed from facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}"
+        why = f"replayed from facts of {moment(facts.now)}"
     elif facts.repository.remote is None:
         why = "this repository has no remote"
     elif (silence := _silence(facts)) is not None:
@@ -236,7 +236,3 @@ def _silence(facts: Facts) -> str | None:
     """That the remote did not answer, and why; None where it did, or was not asked."""
     remote, failure = facts.repository.remote, facts.refs.failure
     return f"{remote} did not answer ({failure.kind}: {failure.detail})" if remote and failure else None
-
-
-def _dated(collected: Collected, line: str) -> str:
-    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {shown(line)}"

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import replace as altered
 
-from candidates.contract import AnyDecision, CircuitBreaker, Decision, WouldPost, decisions_of
+from candidates.contract import AnyDecision, CircuitBreaker, Decision, WouldPost, decisions_of, log_line
 from candidates.evidence import tied
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Collected
@@ -75,11 +75,10 @@ def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, Ex
     if would is None or collected.post is None:
         return decision, ExitCode.ASK
     now = collected.facts.now
-    dated = f"{now:%Y-%m-%dT%H:%M:%SZ}"
     try:
         url = collected.post(marker_of(collected.facts.repository.name), would.body)
     except SourceError as fault:
-        log = (*decision.log, f"{dated} {shown(str(fault))}")
+        log = (*decision.log, log_line(now, str(fault)))
         return altered(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
     said = f"asked on {would.target}: {shown(url)}"
     ranking = altered(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
@@ -88,7 +87,7 @@ def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, Ex
         base_branch_evidence=ranking,
         circuit_breaker=CircuitBreaker(tripped=True, trigger=TRIGGER, detail=said),
         would_post=None,
-        log=(*decision.log, f"{dated} {said}"),
+        log=(*decision.log, log_line(now, said)),
     )
     return waiting, ExitCode.ASK
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace as altered
 
-from candidates.contract import UNNAMED, Decision, Decisions, Question, Sibling
+from candidates.contract import UNNAMED, Decision, Decisions, Question, Sibling, log_line
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Collected, PrepareIssue, RemoteUndecided, Request, collect, locate
 from candidates.run.decide import Policy, asks_on_issue, decide, is_silent, undecided_remote
@@ -89,7 +89,7 @@ def prepare(
         base=base,
         refresh=configuration.refresh,
         settings=configuration.settings,
-        ttl_is_set=configuration.is_set("branchTtlDays"),
+        branch_ttl_days=configuration.branch_ttl_days,
     )
     return Run(git=git, top=top, configuration=configuration, request=request, policy=policy)
 
@@ -251,11 +251,11 @@ def _without_base(decision: Decision, now: datetime) -> Decision:
     """The decision of a run in which some repository stopped: no base, nothing to ask, and why."""
     if decision.base_fetch_status == "aborted":
         return decision
-    why = f"{now:%Y-%m-%dT%H:%M:%SZ} stopped with the others: a repository of this run could not be decided"
+    why = "stopped with the others: a repository of this run could not be decided"
     return altered(
         decision,
         questions=(),
-        log=(*decision.log, why),
+        log=(*decision.log, log_line(now, why)),
         base_branch=None,
         base_ref=None,
         base_commit=None,

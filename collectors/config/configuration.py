@@ -123,6 +123,11 @@ class Configuration(Struct, frozen=True, kw_only=True):
         """Every key's origin."""
         return {name: one.origin for name, one in self.held.items()}
 
+    @property
+    def branch_ttl_days(self) -> int | None:
+        """How many days a choice counts, if somebody set it; None if the store's own number counts."""
+        return self.settings.branch_ttl_days if self.is_set("branchTtlDays") else None
+
     def is_set(self, key: str) -> bool:
         """Whether anybody set it: a value equal to the default may have been meant."""
         return self.held[key].origin.source != "default"
