@@ -33,7 +33,7 @@ FLOORS = {
         "config github jira",
     ),
     "candidates": (
-        "__init__ contract evidence exit_codes memory output styled suggest",
+        "__init__ contract evidence exit_codes listing_state memory output styled suggest",
         "boundary resolver state_file terminal",
         "backtest questions",
         "run",

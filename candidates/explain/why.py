@@ -11,6 +11,7 @@ from msgspec.structs import replace as altered
 
 from candidates.evidence import split_detail
 from candidates.explain.counterfactuals import changes_for
+from candidates.listing_state import doubt, proves_absence
 from candidates.run.collect import Collected
 from candidates.suggest import near_names
 from ranking.conventions import Conventions
@@ -68,10 +69,10 @@ def _unknown(collected: Collected, branch: str) -> Iterator[str]:
     facts = collected.facts
     remote, name = facts.repository.remote, shown(branch)
     whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
-    if facts.refs.complete or remote is None:
+    if proves_absence(facts):
         yield f"{shown(whose)} has no branch {name}; a branch that is not listed is never an answer."
     else:
-        yield f"{name} is not known here, and {_silence(facts)}: whether it exists cannot be told."
+        yield f"{name} is not known here, and {shown(doubt(facts))}: whether it exists cannot be told."
     near = near_names(branch, collected.view.listed.branches)
     if near:
         yield f"Names near it: {', '.join(map(shown, near))}."
@@ -83,15 +84,6 @@ def _unknown(collected: Collected, branch: str) -> Iterator[str]:
 
 def _links(facts: Facts) -> tuple[IssueLink, ...]:
     return facts.issue.links if facts.issue else ()
-
-
-def _silence(facts: Facts) -> str:
-    remote = shown(facts.repository.remote or "the remote")
-    if facts.refs.failure is not None:
-        return f"{remote} did not answer ({facts.refs.failure.kind})"
-    if facts.refs.provenance == "local":
-        return f"{remote} was not asked"
-    return f"the list of {remote} is incomplete"
 
 
 def _gone(facts: Facts, known: Branch) -> str:
