@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 
@@ -18,7 +18,8 @@ from candidates.contract import Source
 from candidates.resolver import Resolution
 from candidates.run.cache_notes import cache_notes
 from candidates.run.issue import IssueAnswer, PostQuestion, ReadIssue
-from candidates.run.one_pass import Asked, Looked, branch_in, look
+from candidates.run.next_fetch import Fetch, FetchResult, all_behind, chosen, next_fetch
+from candidates.run.one_pass import Asked, Looked, look
 from collectors.config.keys import Refresh
 from collectors.errors import EvidenceError
 from collectors.git.local_refs import LocalRefs, list_local_refs, without_aliases
@@ -38,20 +39,14 @@ from collectors.remote_url import owner_and_name
 from collectors.signals import awaited
 from collectors.stores.backtests import read_backtest
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
-from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
-from ranking.listing import development_names
-from ranking.names import fault_of, shown
+from ranking.facts import Facts, Failure, Issue, Ranking, Settings
+from ranking.names import shown
 from ranking.rank import View
-from ranking.unlooked import unlooked_lines
-
-# The lines whose releases nobody has seen, the chosen ref, the contenders that it depends on, and one more where what
-# was read changed the choice.
-_MOST_FETCHES = 4
 
 _MOST_NAMED = 5
 
-# Of lines that were never fetched and could carry the release that decides, so many are brought, in one fetch.
-_MOST_LINES = 8
+# So many branches that did not come are asked whether they are symrefs.
+_MOST_SYMREFS = 8
 
 
 class RemoteUndecided(EvidenceError):  # noqa: N818 - a question, not a fault
@@ -148,27 +143,17 @@ def collect(request: Request) -> Collected:
     asked, local = _ask(request, deadline)
     log: list[str] = []
     seen = look(request.git, asked, local, log)
-    looked = False
-    fetched: list[_Fetched] = []
-    for _ in range(_MOST_FETCHES):
-        if asked.choice is None or not isinstance(asked.answer, RemoteAnswer):
+    results: list[FetchResult] = []
+    while fetch := next_fetch(asked, seen, results, base=request.base, refresh=request.refresh):
+        if any(result.failure for result in results) and not deadline.remaining():
             break
-        failed = any(each.failure for each in fetched)
-        # Once is enough: what moved on the remote meanwhile is not what it listed, however often it is fetched.
-        lines = [] if looked or failed else _unsettled(_unlooked(request, asked, seen), fetched)
-        looked = looked or bool(lines)
-        needed = lines or _unsettled(_chosen(request, seen) if failed else _needed(request, seen), fetched)
-        if not needed or (failed and not deadline.remaining()):
-            break
-        whole = request.refresh == "all" and not failed
-        failure = _fetch(request, asked.choice, needed, deadline, whole=whole)
-        fetched.append(_Fetched(names=frozenset(needed), failure=failure, whole=whole))
+        results.append(FetchResult(fetch=fetch, failure=_fetch(request.git, fetch, deadline)))
         # After a failure too: of several refs some may have come, or another run brought them meanwhile. And all of
         # them: a symref here moves with what it leads to.
         local = _read_local(request, asked)
         seen = look(request.git, asked, local, log)
-    if asked.choice is not None:
-        log += _left(request, seen, asked.choice.name, fetched)
+    if asked.choice is not None and results:
+        log += _left(request, seen, asked.choice.name, results)
     log += _cache_notes(asked, local)
     return Collected(
         facts=seen.facts,
@@ -255,62 +240,20 @@ def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
     return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
-class _Fetched(Struct, frozen=True, kw_only=True):
-    """What was to be fetched at once, `whole` with every other branch, and why some of it may not have come."""
-
-    names: frozenset[str]
-    failure: Failure | None
-    whole: bool
-
-    def settles(self, name: str) -> bool:
-        """Whether to fetch that branch again would be the same again; of several that failed it may come alone."""
-        if self.failure is None:
-            return self.whole or name in self.names
-        return self.names == {name} and not self.whole
+def _fetch(git: Git, fetch: Fetch, deadline: Deadline) -> Failure | None:
+    remote = fetch.remote
+    if fetch.whole:
+        return fetch_all_branches(git, remote.name, deadline, host=remote.host)
+    return fetch_branches(git, remote.name, fetch.names, deadline, host=remote.host)
 
 
-def _unsettled(names: list[str], fetched: list[_Fetched]) -> list[str]:
-    return [name for name in names if not any(each.settles(name) for each in fetched)]
-
-
-def _fetch(
-    request: Request, choice: RemoteChoice, names: list[str], deadline: Deadline, *, whole: bool
-) -> Failure | None:
-    if whole:
-        return fetch_all_branches(request.git, choice.name, deadline, host=choice.host)
-    return fetch_branches(request.git, choice.name, names, deadline, host=choice.host)
-
-
-def _chosen(request: Request, seen: Looked) -> list[str]:
-    """The one branch that has to be here, where it is not."""
-    listing = seen.facts.refs
-    base = branch_in(listing, request.base) or branch_in(listing, seen.resolution.branch)
-    return [base.name] if base is not None and _behind(base) else []
-
-
-def _needed(request: Request, seen: Looked) -> list[str]:
-    """The branches whose tip has to be here: the chosen one, and a development branch that may not be alive."""
-    if request.refresh in ("none", "probe"):
-        return []
-    if request.refresh == "all":
-        return _all_behind(seen)
-    default, *development = (
-        branch_in(seen.facts.refs, name)
-        for name in (seen.facts.repository.default_branch, *development_names(seen.view.listed.default))
-    )
-    contenders = [b for b in development if b is not None and b != default][:1]
-    pair = (*contenders, default) if contenders and default is not None else ()
-    undated = [b.name for b in pair if b.date_state == "object-missing" and _behind(b)]
-    return sorted({*_chosen(request, seen), *undated})
-
-
-def _left(request: Request, seen: Looked, remote: str, fetched: list[_Fetched]) -> Iterator[str]:
+def _left(request: Request, seen: Looked, remote: str, results: Sequence[FetchResult]) -> Iterator[str]:
     """What was fetched and is not here as it was listed, and why: first of all the branch that was chosen."""
-    chosen = _chosen(request, seen)
-    behind = dict.fromkeys([*chosen, *_all_behind(seen)]) if fetched else {}
-    for each in reversed(fetched):
-        left = [name for name in behind if name in each.names or (each.whole and each.failure is None)]
-        symrefs = find_symrefs(request.git, remote, left[:_MOST_LINES])
+    behind = dict.fromkeys([*chosen(seen, request.base), *all_behind(seen)])
+    for each in reversed(results):
+        whole = each.fetch.whole and each.failure is None
+        left = [name for name in behind if whole or name in each.fetch.names]
+        symrefs = find_symrefs(request.git, remote, left[:_MOST_SYMREFS])
         for name in left:
             del behind[name]
             if name in symrefs:
@@ -322,33 +265,6 @@ def _left(request: Request, seen: Looked, remote: str, fetched: list[_Fetched]) 
             if each.failure is not None:
                 became = f"could not be fetched: {each.failure.kind}: {each.failure.detail}"
             yield f"{', '.join(rest[:_MOST_NAMED])}{more} {became}"
-
-
-def _all_behind(seen: Looked) -> list[str]:
-    return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
-
-
-def _unlooked(request: Request, asked: Asked, seen: Looked) -> list[str]:
-    """The lines to bring because one of them may carry the release on which the answer hangs.
-
-    Never where that could not change the answer, nor into a shallow clone, in which lineage is not read.
-    """
-    given = request.base is not None or (
-        seen.resolution.source == "remembered" and request.settings.on_conflict == "remembered"
-    )
-    if given or asked.checkout.shallow or request.refresh in ("none", "probe"):
-        return []
-    unlooked = (branch_in(seen.facts.refs, name) for name in unlooked_lines(seen.facts, seen.view))
-    lines = [b.name for b in unlooked if b is not None and _behind(b)][:_MOST_LINES]
-    default = branch_in(seen.facts.refs, seen.facts.repository.default_branch)
-    # A release sits on a line or on the default's: without the default's tip nobody can tell which.
-    if lines and default is not None and default.cached_tip is None:
-        lines.append(default.name)
-    return sorted({name for name in lines if fault_of(name) is None})
-
-
-def _behind(branch: Branch) -> bool:
-    return branch.tip is not None and branch.tip != branch.cached_tip
 
 
 def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
