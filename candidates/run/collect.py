@@ -17,7 +17,7 @@ from msgspec.structs import replace as altered
 from candidates.contract import Source
 from candidates.resolver import Resolution
 from candidates.run.cache_notes import cache_notes
-from candidates.run.issue import IssueAnswer, PostQuestion, ReadIssue
+from candidates.run.issue import GivenIssue, IssueReader, PostQuestion
 from candidates.run.next_fetch import Fetch, FetchResult, all_behind, chosen, next_fetch
 from candidates.run.one_pass import Asked, Looked, look
 from collectors.config.keys import Refresh
@@ -60,7 +60,7 @@ class RemoteUndecided(EvidenceError):  # noqa: N818 - a question, not a fault
         self.question = question
 
 
-PrepareIssue = Callable[[str | None, str | None], ReadIssue]
+PrepareIssue = Callable[[str | None, str | None], IssueReader]
 """Given the repository's owner/name and its host: how to read the issue."""
 
 
@@ -179,14 +179,14 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
     key = request.project_key or name
     # The expired ones too: the resolver passes them over, and says so.
     remembered, kept = read_recent(store, key), read_backtest(store, key)
-    read_issue = _how_to_read(request, remembered, name if choice else None, host)
+    reader = _issue_reader(request, remembered, name if choice else None, host)
     began = time.monotonic()
     with ThreadPoolExecutor(max_workers=2) as pool:
         try:
             remote: Future[RemoteAnswer | Failure] | None = None
             if choice is not None and request.refresh != "none":
                 remote = pool.submit(ask_remote, git, choice.name, deadline, host=host, with_default=True)
-            issue = pool.submit(read_issue, deadline)
+            issue = pool.submit(reader.read, deadline)
             local = list_local_refs(git, choice.name if choice else None, here.config)
             answer = awaited(remote) if remote else None
             took = round((time.monotonic() - began) * 1000) if remote else 0
@@ -212,14 +212,13 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
     return asked, local
 
 
-def _how_to_read(request: Request, remembered: Remembered, repository: str | None, host: str | None) -> ReadIssue:
-    """How the issue is read; not at all where the preferences switch the evidence off."""
-    ready = IssueAnswer(issue=request.issue)
+def _issue_reader(request: Request, remembered: Remembered, repository: str | None, host: str | None) -> IssueReader:
+    """How the issue is read; not at all if the preferences switch the evidence off."""
     if remembered.evidence is False:
-        return lambda _: IssueAnswer(issue=None)
+        return GivenIssue(None)
     if request.prepare_issue is not None:
         return request.prepare_issue(repository, host)
-    return lambda _: ready
+    return GivenIssue(request.issue)
 
 
 def _cache_notes(asked: Asked, local: LocalRefs) -> list[str]:

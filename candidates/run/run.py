@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,9 +14,9 @@ from msgspec.structs import replace as altered
 
 from candidates.contract import UNNAMED, Decision, Decisions, Question, Sibling, log_line
 from candidates.exit_codes import ExitCode
-from candidates.run.collect import Collected, PrepareIssue, RemoteUndecided, Request, collect, locate
+from candidates.run.collect import Collected, RemoteUndecided, Request, collect, locate
 from candidates.run.decide import Policy, asks_on_issue, decide, is_silent, undecided_remote
-from candidates.run.issue import IssueAnswer, IssueInput, ReadIssue
+from candidates.run.issue import GivenIssue, IssueInput, IssueReader
 from candidates.run.issue_comment import ask_on_issue
 from collectors.config.configuration import Configuration, read_configuration
 from collectors.errors import SetupError
@@ -78,13 +79,14 @@ def prepare(
         ask_on_issue=configuration.ask_on_issue if configuration.is_set("askOnIssue") else None,
         base=base,
     )
+    named = given.text is not None or bool(given.versions)
     request = Request(
         git=git,
         checkout=checkout,
         now=now,
         seconds=configuration.timeout,
         remote=configuration.remote,
-        prepare_issue=_reader(given, git, configuration) if given.text is not None or given.versions else None,
+        prepare_issue=partial(prepare_issue, given, git, configuration) if named else None,
         project_key=configuration.project_key,
         base=base,
         refresh=configuration.refresh,
@@ -94,25 +96,20 @@ def prepare(
     return Run(git=git, top=top, configuration=configuration, request=request, policy=policy)
 
 
-def _reader(given: IssueInput, git: Git, configuration: Configuration) -> PrepareIssue:
-    return lambda repository, host: prepare_issue(given, git, configuration, repository=repository, host=host)
-
-
 def prepare_issue(
-    given: IssueInput, git: Git, configuration: Configuration, *, repository: str | None, host: str | None
-) -> ReadIssue:
-    """Parse the reference now, before anything is asked; the reading comes when the result is called.
+    given: IssueInput, git: Git, configuration: Configuration, repository: str | None, host: str | None
+) -> IssueReader:
+    """Parse the reference now, before anything is asked; the reader reads the issue later.
 
     InvalidInput for what is no reference, and for a file that is not right; SetupError where Jira is named and
     none is configured.
     """
     named = tuple(IssueVersion(name=name, field="fixVersions", role="fix") for name in given.versions)
     if given.text is None:
-        issue = Issue(key=UNNAMED, read="answered", versions=named) if named else None
-        return lambda _: IssueAnswer(issue=issue)
-    from candidates.run.trackers import prepare_reference  # noqa: PLC0415 - only where an issue is named
+        return GivenIssue(Issue(key=UNNAMED, read="answered", versions=named) if named else None)
+    from candidates.run.trackers import find_reader  # noqa: PLC0415 - only where an issue is named
 
-    return prepare_reference(given.text, given.stdin, named, git, configuration, repository=repository, host=host)
+    return find_reader(given.text, given.stdin, named, git, configuration, repository=repository, host=host)
 
 
 def advance(run: Run) -> tuple[Run, str | None]:
