@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tomllib import loads
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -127,8 +128,6 @@ def parse_toml(data: bytes, what: str) -> dict[str, object]:
     """TOML as it stands; InvalidInput for what is none."""
     if data.startswith(codecs.BOM_UTF8):
         raise InvalidInput(f"{what} begins with a byte order mark; TOML is plain UTF-8")
-    from tomllib import loads  # noqa: PLC0415 - only where there is a file
-
     try:
         return loads(data.decode("utf-8"))
     except UnicodeDecodeError as fault:

@@ -99,14 +99,6 @@ class Secret:
         """By the same key as equality."""
         return hash(self._text)
 
-    def __copy__(self) -> Secret:
-        """Itself: it is frozen."""
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Secret:
-        """Itself, where a record that holds it is copied."""
-        return self
-
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Refuse: a pickle would write it out."""
         raise TypeError("a secret cannot be pickled")

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from collectors.errors import SetupError
+from collectors.git.failures import relevant_line
 from collectors.git.ref_lines import RefLines, parse_ref_lines, text_of
 from collectors.git.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from ranking.names import HEADS, REMOTES, TAGS, Refname, remote_tracking
@@ -162,8 +163,6 @@ def _tags_alone(git: Git) -> Mapping[str, str | None]:
 def _listed(git: Git, form: str, *under: str) -> str:
     ran = git.run("for-each-ref", form, *under)
     if ran.code != 0:
-        from collectors.git.failures import relevant_line  # noqa: PLC0415 - its patterns serve a failure alone
-
         said = "no answer in time" if ran.timed_out else relevant_line(ran.stderr)
         message = f"git cannot list the refs: {said}"
         raise SetupError(message, code="refs-unreadable", hint="git fsck --connectivity-only")
