@@ -15,7 +15,7 @@ from msgspec.structs import replace as altered
 from candidates.evidence import tied_names
 from candidates.explain.records import Recorded
 from candidates.resolver import resolve
-from candidates.styled import Line
+from candidates.styled import Line, and_more
 from ranking.facts import (
     Branch,
     Candidate,
@@ -400,8 +400,7 @@ def _answer_of(record: Recorded) -> _Answer:
 
 def _in_words(answer: _Answer) -> str:
     branch, source, tied = answer
-    more = f" and {len(tied) - _MOST_TIED} more" if len(tied) > _MOST_TIED else ""
-    tie = f"; the evidence ties {', '.join(map(shown, tied[:_MOST_TIED]))}{more}" if tied else ""
+    tie = f"; the evidence ties {and_more(tied, _MOST_TIED)}" if tied else ""
     return f"{shown(branch)} ({shown(source or 'no source')}{tie})" if branch is not None else f"no branch{tie}"
 
 

@@ -14,6 +14,7 @@ from candidates.evidence import split_detail, tied_names
 from candidates.explain.counterfactuals import deciding_changes
 from candidates.explain.records import Recorded
 from candidates.explain.text import newest_releases
+from candidates.styled import and_more
 from ranking.claims import DECISIVE
 from ranking.facts import Candidate
 from ranking.names import shown
@@ -87,7 +88,7 @@ def _markdown(record: Recorded) -> Iterator[str]:
 
 def _answer(record: Recorded) -> str:
     if record.ranking.ambiguous:
-        tied = f"{', '.join(map(span, tied_names(record.ranking)[:_MOST_SHOWN]))} tie"
+        tied = f"{and_more(tied_names(record.ranking), _MOST_SHOWN, span)} tie"
         return f"{tied}; taken: {span(record.branch)}" if record.branch is not None else f"{tied}; undecided"
     if record.branch is None:
         return "undecided"

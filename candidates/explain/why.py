@@ -13,6 +13,7 @@ from candidates.evidence import split_detail
 from candidates.explain.counterfactuals import changes_for
 from candidates.listing_state import doubt, proves_absence
 from candidates.run.collect import Collected
+from candidates.styled import and_more
 from candidates.suggest import near_names
 from ranking.conventions import Conventions
 from ranking.facts import Branch, Candidate, Facts, IssueLink, Ranking
@@ -115,7 +116,7 @@ def _candidate(collected: Collected, conventions: Conventions, every: Ranking, n
     facts, candidate = collected.facts, every.candidates[number - 1]
     name, count = shown(candidate.branch), len(every.candidates)
     tied = [c.branch for c in every.candidates if c.score == candidate.score and c.branch != candidate.branch]
-    level = f", level with {_some(tied)}" if tied else ""
+    level = f", level with {and_more(tied, _NEAR)}" if tied else ""
     yield f"{name} is number {number} of {count} candidates, with {_points(candidate.score)}{level}."
     for evidence in candidate.evidence:
         points, reason = split_detail(evidence)
@@ -127,11 +128,6 @@ def _candidate(collected: Collected, conventions: Conventions, every: Ranking, n
         yield "Its name has a version, and is no release line by it: its other words are not this repository's."
     if collected.resolution.branch == candidate.branch:
         yield f"The rule {collected.resolution.source} takes it: {shown(collected.resolution.reason)}."
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NEAR} more" if len(names) > _NEAR else ""
-    return f"{', '.join(map(shown, names[:_NEAR]))}{more}"
 
 
 def _points(score: int) -> str:

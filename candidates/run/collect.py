@@ -20,6 +20,7 @@ from candidates.run.cache_notes import cache_notes
 from candidates.run.issue import GivenIssue, IssueReader, PostQuestion
 from candidates.run.next_fetch import Fetch, FetchResult, all_behind, chosen, next_fetch
 from candidates.run.one_pass import Asked, Looked, look
+from candidates.styled import and_more
 from collectors.config.keys import Refresh
 from collectors.errors import EvidenceError
 from collectors.git.local_refs import LocalRefs, list_local_refs, without_aliases
@@ -141,8 +142,8 @@ def collect(request: Request) -> Collected:
     # One for the questions and the fetches together: the whole run keeps to what was asked for.
     deadline = Deadline(request.seconds, request.cancelled)
     asked, local = _ask(request, deadline)
-    log: list[str] = []
-    seen = look(request.git, asked, local, log)
+    seen = look(request.git, asked, local)
+    log = [*seen.log]
     results: list[FetchResult] = []
     while fetch := next_fetch(asked, seen, results, base=request.base, refresh=request.refresh):
         if any(result.failure for result in results) and not deadline.remaining():
@@ -151,7 +152,8 @@ def collect(request: Request) -> Collected:
         # After a failure too: of several refs some may have come, or another run brought them meanwhile. And all of
         # them: a symref here moves with what it leads to.
         local = _read_local(request, asked)
-        seen = look(request.git, asked, local, log)
+        seen = look(request.git, asked, local)
+        log += seen.log
     if asked.choice is not None and results:
         log += _left(request, seen, asked.choice.name, results)
     log += _cache_notes(asked, local)
@@ -257,13 +259,12 @@ def _left(request: Request, seen: Looked, remote: str, results: Sequence[FetchRe
             del behind[name]
             if name in symrefs:
                 yield f"{shown(name)} could not be fetched: {symrefs[name].kind}: {symrefs[name].detail}"
-        rest = [shown(name) for name in left if name not in symrefs]
+        rest = [name for name in left if name not in symrefs]
         if rest:
-            more = f", and {len(rest) - _MOST_NAMED} more" if len(rest) > _MOST_NAMED else ""
             became = f"changed on {remote} after it was listed"
             if each.failure is not None:
                 became = f"could not be fetched: {each.failure.kind}: {each.failure.detail}"
-            yield f"{', '.join(rest[:_MOST_NAMED])}{more} {became}"
+            yield f"{and_more(rest, _MOST_NAMED)} {became}"
 
 
 def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:

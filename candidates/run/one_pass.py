@@ -49,24 +49,30 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Looked(Struct, frozen=True, kw_only=True):
-    """What one pass gave. `view`: what the ranking read of the facts' refs; `confidence`: in its first candidate."""
+    """What one pass gave.
+
+    `view`: what the ranking read of the facts' refs. `confidence`: in its first candidate. `log`: what could not be
+    read.
+    """
 
     facts: Facts
     view: View
     ranking: Ranking
     confidence: float | None
     resolution: Resolution
+    log: tuple[str, ...] = ()
 
 
-def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
-    """One pass: from what the refs say now to a ranking and a resolution; what could not be read goes to the log."""
+def look(git: Git, asked: Asked, local: LocalRefs) -> Looked:
+    """One pass: from what the refs say now to a ranking and a resolution."""
     issue = asked.issue.issue
     listing = _with_protection(build_listing(local, asked.answer), asked)
     if asked.choice is None:
         listing = altered(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
     repository = _repository(asked, local)
+    log: tuple[str, ...] = ()
     if _wants_lineage(issue):
-        listing = _with_lineage(git, asked.checkout, local, listing, repository, log)
+        listing, log = _with_lineage(git, asked.checkout, local, listing, repository)
     facts = Facts(
         schema="base-branch/bundle@1",
         now=asked.now,
@@ -105,6 +111,7 @@ def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
             evidence_off=asked.remembered.evidence is False,
             view=unasked(facts, view),
         ),
+        log=log,
     )
 
 
@@ -171,17 +178,12 @@ def _wants_lineage(issue: Issue | None) -> bool:
 
 
 def _with_lineage(
-    git: Git,
-    checkout: Checkout,
-    local: LocalRefs,
-    listing: RefListing,
-    repository: Repository,
-    log: list[str],
-) -> RefListing:
-    """The listing with each tag's date and branches, as far as this clone's objects tell."""
+    git: Git, checkout: Checkout, local: LocalRefs, listing: RefListing, repository: Repository
+) -> tuple[RefListing, tuple[str, ...]]:
+    """The listing with each tag's date and branches, as far as this clone's objects tell; and why not further."""
     commits = {t.name: Oid(t.commit) for t in listing.tags if t.commit}
     if not commits:
-        return listing
+        return listing, ()
     # An advertised tip may not be here; the cached one of the same branch is the newest that is.
     tips = {BranchName(b.name): Oid(oid) for b in listing.branches if (oid := b.cached_tip or b.tip or b.local_tip)}
     if listing.provenance == "remote":
@@ -189,11 +191,11 @@ def _with_lineage(
         tips = {name: oid for name, oid in tips.items() if name in listed}
     default = BranchName(repository.default_branch) if repository.default_branch else None
     lineage = read_lineage(git, checkout.git_dir, tips, commits, default, shallow=checkout.shallow)
-    if lineage.state != "read":
-        log.append(f"which branches carry which tags is not known: {lineage.detail}")
+    read = lineage.state == "read"
+    log = () if read else (f"which branches carry which tags is not known: {lineage.detail}",)
     # This clone's date is the remote's tag's where both stand for the same commit.
     dates = {name: date for name, date in read_creator_dates(git).items() if local.tags.get(name) == commits.get(name)}
-    return altered(listing, tags=tuple(_tag(tag, lineage, dates) for tag in listing.tags))
+    return altered(listing, tags=tuple(_tag(tag, lineage, dates) for tag in listing.tags)), log
 
 
 def _tag(tag: Tag, lineage: Lineage, dates: Mapping[str, datetime]) -> Tag:
