@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput
 from collectors.strict_json import decode_strict
@@ -182,7 +182,7 @@ def decode_bundle(data: bytes, what: str = "the bundle") -> Facts:
     if not facts.now.utcoffset():
         return facts
     try:
-        return altered(facts, now=facts.now.astimezone(UTC))
+        return replace(facts, now=facts.now.astimezone(UTC))
     except OverflowError as fault:
         raise InvalidInput(f"no calendar holds this moment in UTC (in {what})", where="now") from fault
 
@@ -200,7 +200,7 @@ def encode_pretty(record: Record) -> bytes:
 def encode_bundle(facts: Facts) -> Iterator[bytes]:
     """A bundle as indented JSON with a branch or a tag a line: in pieces, for there may be 100,000 of them."""
     refs = facts.refs
-    frame = encode_pretty(altered(facts, refs=altered(refs, branches=(), tags=())))
+    frame = encode_pretty(replace(facts, refs=replace(refs, branches=(), tags=())))
     # Nowhere else can these stand: in a string the quotes are escaped, and no other record has an empty list so named.
     before, branches, rest = frame.partition(b'"branches": []')
     between, tags, after = rest.partition(b'"tags": []')

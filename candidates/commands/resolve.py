@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.commands.session import advanced, asking_for_the_remote, git_at, given_issue, keeping, now, warn
 from candidates.contract import AnyDecision, Decision
@@ -85,7 +85,7 @@ def resolve(options: ResolveOptions, flags: Mapping[str, object]) -> ExitCode:
             )
         runs = [prepare(git_at(path), flags, given, moment, base=base) for path in paths]
         runs = [keeping(one, options.save_bundle) for one in runs]
-        runs = [altered(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
+        runs = [replace(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
         warn(runs)
         runs = taken.watch(runs)
         settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
@@ -136,8 +136,8 @@ def _in_factory(stack: ExitStack, options: ResolveOptions) -> Factory | None:
 
 def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy:
     """The run's policy with how its questions are put; in factory mode a tie is held, and nothing is posted."""
-    policy = altered(run.policy, asking=presentation.asking)
-    return altered(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
+    policy = replace(run.policy, asking=presentation.asking)
+    return replace(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
 
 
 def _decide(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.questions.presentation import Presentation
 from candidates.run.collect import RemoteUndecided
@@ -79,7 +79,7 @@ def keeping(run: Run, file: Path | None) -> Run:
         return run
     from candidates.explain.records import save_bundle  # noqa: PLC0415 - only where a bundle is saved
 
-    return altered(run, keep=(lambda _, facts: save_bundle(file, facts),))
+    return replace(run, keep=(lambda _, facts: save_bundle(file, facts),))
 
 
 def advanced(run: Run) -> Run:

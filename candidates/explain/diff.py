@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, TypeVar
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.evidence import tied_names
 from candidates.explain.records import Recorded
@@ -348,14 +348,14 @@ def _evidence(candidate: Candidate | None) -> list[str]:
 # --- why ---
 
 _GROUPS: dict[str, Callable[[Facts, Facts], Facts]] = {
-    "the list of branches": lambda into, of: altered(into, refs=altered(of.refs, tags=into.refs.tags)),
-    "the tags": lambda into, of: altered(into, refs=altered(into.refs, tags=of.refs.tags)),
-    "the default branch": lambda into, of: altered(into, repository=of.repository),
-    "the issue": lambda into, of: altered(into, issue=of.issue),
-    "the memory": lambda into, of: altered(into, recent=of.recent),
-    "the settings": lambda into, of: altered(into, settings=of.settings),
-    "the backtest": lambda into, of: altered(into, backtest=of.backtest),
-    "the date": lambda into, of: altered(into, now=of.now),
+    "the list of branches": lambda into, of: replace(into, refs=replace(of.refs, tags=into.refs.tags)),
+    "the tags": lambda into, of: replace(into, refs=replace(into.refs, tags=of.refs.tags)),
+    "the default branch": lambda into, of: replace(into, repository=of.repository),
+    "the issue": lambda into, of: replace(into, issue=of.issue),
+    "the memory": lambda into, of: replace(into, recent=of.recent),
+    "the settings": lambda into, of: replace(into, settings=of.settings),
+    "the backtest": lambda into, of: replace(into, backtest=of.backtest),
+    "the date": lambda into, of: replace(into, now=of.now),
 }
 """Facts that can change by themselves: how to put those of one bundle into another."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.evidence import split_detail
 from candidates.explain.counterfactuals import changes_for
@@ -62,7 +62,7 @@ def _place(collected: Collected, branch: str) -> Iterator[str]:
 def _unlimited(facts: Facts) -> Facts:
     """The facts with room for every candidate."""
     most = max(facts.settings.max_candidates, len(facts.refs.branches))
-    return altered(facts, settings=altered(facts.settings, max_candidates=most))
+    return replace(facts, settings=replace(facts.settings, max_candidates=most))
 
 
 def _unknown(collected: Collected, branch: str) -> Iterator[str]:

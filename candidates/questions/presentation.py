@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import AnyDecision, Decision, decisions_of
 from candidates.questions.hosts import HostName, Picker, host_named, render
@@ -68,6 +68,6 @@ def read_presentation(
 
 def _with_breadcrumb(answer: AnyDecision, step: str) -> AnyDecision:
     if isinstance(answer, Decision):
-        return altered(answer, breadcrumb=breadcrumb(step, answer))
-    decisions = tuple(altered(one, breadcrumb=breadcrumb(step, one)) for one in answer.decisions)
-    return altered(answer, decisions=decisions)
+        return replace(answer, breadcrumb=breadcrumb(step, answer))
+    decisions = tuple(replace(one, breadcrumb=breadcrumb(step, one)) for one in answer.decisions)
+    return replace(answer, decisions=decisions)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Decision, Question, log_line
 from candidates.exit_codes import ExitCode
@@ -38,9 +38,9 @@ def choose_base(run: Run, name: str) -> tuple[Decision, ExitCode, Facts]:
     run = answered_with(run, name)
     collected = gather(run)
     if is_silent(collected) and run.policy.on_fetch_failure not in _SERVING:
-        decision, code = decide(collected, altered(run.policy, on_fetch_failure="abort"))
+        decision, code = decide(collected, replace(run.policy, on_fetch_failure="abort"))
         said = log_line(collected.facts.now, f"{name} is not recorded: the remote did not answer")
-        return altered(decision, log=(*decision.log[:-1], said)), code, collected.facts
+        return replace(decision, log=(*decision.log[:-1], said)), code, collected.facts
     return *decide(collected, run.policy), collected.facts
 
 
@@ -50,7 +50,7 @@ def cancelled(run: Run) -> Decision:
         collected = gather(run)
     except RemoteUndecided as fault:
         return _given_up(undecided_remote(fault, run.policy.autonomy, run.policy.asking))
-    policy = altered(run.policy, autonomy="manual", base=None)
+    policy = replace(run.policy, autonomy="manual", base=None)
     return _given_up(decide(collected, policy)[0])
 
 
@@ -81,8 +81,8 @@ def interact(run: Run, pick: Pick) -> tuple[Decision, ExitCode, Facts | None]:
 
 def answered_with(run: Run, branch: str) -> Run:
     """The run whose base a person named."""
-    policy = altered(run.policy, autonomy="manual", base=branch, base_source="asked", ask_on_issue=False)
-    return altered(run, policy=policy, request=altered(run.request, base=branch))
+    policy = replace(run.policy, autonomy="manual", base=branch, base_source="asked", ask_on_issue=False)
+    return replace(run, policy=policy, request=replace(run.request, base=branch))
 
 
 def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
@@ -108,23 +108,23 @@ def with_evidence_of(decision: Decision, state: Path) -> Decision:
         ranking = msgspec.json.decode(msgspec.json.encode(dict.fromkeys(NULLABLE) | held), type=Ranking)
     except (msgspec.DecodeError, UnicodeEncodeError, OverflowError, RecursionError):
         return decision
-    return altered(decision, base_branch_evidence=ranking)
+    return replace(decision, base_branch_evidence=ranking)
 
 
 def _after(run: Run, answer: Answer) -> Run:
     """The run as one answer lets it go on."""
-    asking = altered(run.policy.asking, page=answer.page or 1)
-    run = altered(run, policy=altered(run.policy, asking=asking))
+    asking = replace(run.policy.asking, page=answer.page or 1)
+    run = replace(run, policy=replace(run.policy, asking=asking))
     match answer.kind, answer.name:
         case "branch", str(name):
             return answered_with(run, name)
         case "remote", str(name):
-            return altered(run, request=altered(run.request, remote=name, remote_reason="a person chose it"))
+            return replace(run, request=replace(run.request, remote=name, remote_reason="a person chose it"))
         case "fetch-failed", ("cached" | "local" | "abort") as how:
-            return altered(run, policy=altered(run.policy, on_fetch_failure=how))
+            return replace(run, policy=replace(run.policy, on_fetch_failure=how))
         case _:
             return run
 
 
 def _given_up(decision: Decision) -> Decision:
-    return altered(decision, base_fetch_status="aborted", log=(*decision.log, "cancelled: no answer was given"))
+    return replace(decision, base_fetch_status="aborted", log=(*decision.log, "cancelled: no answer was given"))

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Source
 from candidates.resolver import Resolution
@@ -176,7 +176,7 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
     git, here = request.git, locate(request.git, request.remote, request.checkout)
     choice, name, host = here.choice, here.name, here.host
     if choice is not None and request.remote_reason is not None:
-        choice = altered(choice, reason=request.remote_reason)
+        choice = replace(choice, reason=request.remote_reason)
     store = preferences_path(git.environ)
     key = request.project_key or name
     # The expired ones too: the resolver passes them over, and says so.
@@ -201,7 +201,7 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
     asked = Asked(
         now=request.now,
         name=name,
-        settings=request.settings if days is None else altered(request.settings, branch_ttl_days=days),
+        settings=request.settings if days is None else replace(request.settings, branch_ttl_days=days),
         checkout=here.checkout,
         config=here.config,
         choice=choice,

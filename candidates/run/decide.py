@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost, log_line, moment
 from candidates.exit_codes import ExitCode
@@ -178,7 +178,7 @@ def _settled(
     log = decision.log
     if base.status != "fresh":
         log = (*log, log_line(collected.facts.now, _staleness(facts, branch, base, policy)))
-    settled = altered(
+    settled = replace(
         decision,
         base_branch=branch,
         base_ref=base.ref,
@@ -193,16 +193,16 @@ def _settled(
 def _which_branch(collected: Collected, policy: Policy) -> Question:
     resolution = collected.resolution
     if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
-        resolution = altered(resolution, branch=derived)  # first and marked, also before a memory
+        resolution = replace(resolution, branch=derived)  # first and marked, also before a memory
     return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
 
 
 def _asking(decision: Decision, question: Question) -> Decision:
-    return altered(decision, questions=(question,))
+    return replace(decision, questions=(question,))
 
 
 def _stopped(decision: Decision, collected: Collected, why: str) -> Decision:
-    return altered(decision, base_fetch_status="aborted", log=(*decision.log, log_line(collected.facts.now, why)))
+    return replace(decision, base_fetch_status="aborted", log=(*decision.log, log_line(collected.facts.now, why)))
 
 
 def _unread_issue(facts: Facts) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import AnyDecision, CircuitBreaker, Decision, WouldPost, decisions_of, log_line
 from candidates.evidence import tied
@@ -79,10 +79,10 @@ def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, Ex
         url = collected.post(marker_of(collected.facts.repository.name), would.body)
     except SourceError as fault:
         log = (*decision.log, log_line(now, str(fault)))
-        return altered(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
+        return replace(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
     said = f"asked on {would.target}: {shown(url)}"
-    ranking = altered(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
-    waiting = altered(
+    ranking = replace(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
+    waiting = replace(
         decision,
         base_branch_evidence=ranking,
         circuit_breaker=CircuitBreaker(tripped=True, trigger=TRIGGER, detail=said),

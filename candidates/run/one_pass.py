@@ -11,7 +11,7 @@ from datetime import datetime
 from operator import attrgetter
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.resolver import Resolution, resolve
 from candidates.run.issue import IssueAnswer
@@ -68,7 +68,7 @@ def look(git: Git, asked: Asked, local: LocalRefs) -> Looked:
     issue = asked.issue.issue
     listing = _with_protection(build_listing(local, asked.answer), asked)
     if asked.choice is None:
-        listing = altered(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
+        listing = replace(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
     repository = _repository(asked, local)
     log: tuple[str, ...] = ()
     if _wants_lineage(issue):
@@ -93,10 +93,10 @@ def look(git: Git, asked: Asked, local: LocalRefs) -> Looked:
     }
     dated = _read_dates(git, asked.checkout, listing, shown)
     branches = tuple(dated.get(b.name, b) for b in listing.branches)
-    facts = altered(facts, refs=altered(listing, branches=branches))
+    facts = replace(facts, refs=replace(listing, branches=branches))
     if hangs_on_dates(view.listed):
         named = {name: dated.get(name, b) for name, b in view.listed.branches.items()}
-        view = read_asked(facts, altered(view, listed=altered(view.listed, branches=named)))
+        view = read_asked(facts, replace(view, listed=replace(view.listed, branches=named)))
         ranked = rank_surely(facts, view)
         ranking = ranked.ranking
     return Looked(
@@ -140,15 +140,15 @@ def _repository(asked: Asked, local: LocalRefs) -> Repository:
     )
     match asked.answer:
         case RemoteAnswer(default=None):
-            return _by_host(asked, repository) or altered(repository, default_branch_state="none")
+            return _by_host(asked, repository) or replace(repository, default_branch_state="none")
         case RemoteAnswer(default=str(name)):
-            return altered(repository, default_branch=name, default_branch_state="remote")
+            return replace(repository, default_branch=name, default_branch_state="remote")
         case _ if (told := _by_host(asked, repository)) is not None:
             return told
         case _ if local.cached_default is not None and asked.choice is not None:
-            return altered(repository, default_branch=local.cached_default, default_branch_state="cached")
+            return replace(repository, default_branch=local.cached_default, default_branch_state="cached")
         case Failure():
-            return altered(repository, default_branch_state="failed")
+            return replace(repository, default_branch_state="failed")
         case _:
             return repository
 
@@ -158,7 +158,7 @@ def _by_host(asked: Asked, repository: Repository) -> Repository | None:
     told = asked.issue.branches
     if told is None or told.default_branch is None or told.repository.lower() != repository.name.lower():
         return None
-    return altered(repository, default_branch=told.default_branch, default_branch_state="host-api")
+    return replace(repository, default_branch=told.default_branch, default_branch_state="host-api")
 
 
 def _with_protection(listing: RefListing, asked: Asked) -> RefListing:
@@ -167,7 +167,7 @@ def _with_protection(listing: RefListing, asked: Asked) -> RefListing:
     if told is None or told.protected_read != "answered" or told.repository.lower() != asked.name.lower():
         return listing
     protected = frozenset(told.protected)
-    return altered(listing, branches=tuple(altered(b, protected=b.name in protected) for b in listing.branches))
+    return replace(listing, branches=tuple(replace(b, protected=b.name in protected) for b in listing.branches))
 
 
 def _wants_lineage(issue: Issue | None) -> bool:
@@ -195,12 +195,12 @@ def _with_lineage(
     log = () if read else (f"which branches carry which tags is not known: {lineage.detail}",)
     # This clone's date is the remote's tag's where both stand for the same commit.
     dates = {name: date for name, date in read_creator_dates(git).items() if local.tags.get(name) == commits.get(name)}
-    return altered(listing, tags=tuple(_tag(tag, lineage, dates) for tag in listing.tags)), log
+    return replace(listing, tags=tuple(_tag(tag, lineage, dates) for tag in listing.tags)), log
 
 
 def _tag(tag: Tag, lineage: Lineage, dates: Mapping[str, datetime]) -> Tag:
     merged = lineage.merged.get(tag.name)
-    return altered(
+    return replace(
         tag,
         branches=lineage.tags.get(tag.name),
         merged_into=merged.branches if merged else None,
@@ -218,6 +218,6 @@ def _read_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterab
 
 def _dated(branch: Branch, oid: Oid, dates: Mapping[Oid, datetime | None]) -> Branch:
     if oid not in dates:
-        return altered(branch, date_state="failed")
+        return replace(branch, date_state="failed")
     moment = dates[oid]
-    return altered(branch, committed_at=moment, date_state="object-missing" if moment is None else "read")
+    return replace(branch, committed_at=moment, date_state="object-missing" if moment is None else "read")

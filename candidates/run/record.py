@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import AnyDecision, decisions_of
 from candidates.run.issue_comment import answered_changes, asked_changes, asked_patch, waits
@@ -46,9 +46,9 @@ def with_patch(answer: AnyDecision, roots: Sequence[Path], file: Path | None) ->
     canonical = canonical_root(file.resolve().parent if file is not None else Path.cwd())
     state = read_state(file) if file is not None and os.path.lexists(file) else {}
     if waits(answer):
-        return altered(answer, state_patch=asked_patch(answer)), None
+        return replace(answer, state_patch=asked_patch(answer)), None
     try:
         patch = answered_changes(state) | state_patch(state, decisions_of(answer), roots, canonical=canonical)
     except Refused as fault:
         return answer, fault
-    return altered(answer, state_patch=patch), None
+    return replace(answer, state_patch=patch), None

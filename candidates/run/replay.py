@@ -10,7 +10,7 @@ from typing import BinaryIO, cast, get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Decision, Source, SourceName, decode_bundle, moment
 from candidates.exit_codes import ExitCode
@@ -69,7 +69,7 @@ def overlaid(facts: Facts, flags: Mapping[str, object]) -> Facts:
     layer = read_flags(flags)
     fields = msgspec.structs.fields(Settings)
     settings = {f.name: layer[f.encode_name].value for f in fields if f.encode_name in layer}
-    return altered(facts, settings=altered(facts.settings, **settings))
+    return replace(facts, settings=replace(facts.settings, **settings))
 
 
 def recollected(facts: Facts) -> Collected:

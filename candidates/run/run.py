@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import UNNAMED, Decision, Decisions, Question, Sibling, log_line
 from candidates.exit_codes import ExitCode
@@ -129,7 +129,7 @@ def advance(run: Run) -> tuple[Run, str | None]:
         reason = (
             f"of {len(names)} that nothing tells apart the one configured first: guided, and the branch is asked for"
         )
-        return altered(run, request=altered(run.request, remote=name, remote_reason=reason)), name
+        return replace(run, request=replace(run.request, remote=name, remote_reason=reason)), name
     return run, None
 
 
@@ -168,7 +168,7 @@ def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisi
     """
     # One for all: whoever interrupts the run waits for none of them.
     cancelled = threading.Event()
-    runs = [altered(run, request=altered(run.request, cancelled=cancelled)) for run in runs]
+    runs = [replace(run, request=replace(run.request, cancelled=cancelled)) for run in runs]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         try:
             asked = [pool.submit(decide_one, run) for run in runs]
@@ -221,11 +221,11 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
     """
     wanted = [s for s in siblings if s.present and not s.read_only]
     return [
-        altered(
+        replace(
             main,
             git=main.git.at(Path(s.path)),
             top=Path(s.path),
-            request=altered(
+            request=replace(
                 main.request,
                 git=main.git.at(Path(s.path)),
                 checkout=None,
@@ -234,7 +234,7 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
                 project_key=None,
                 base=None,
             ),
-            policy=altered(main.policy, base=None),
+            policy=replace(main.policy, base=None),
         )
         for s in wanted
     ]
@@ -249,7 +249,7 @@ def _without_base(decision: Decision, now: datetime) -> Decision:
     if decision.base_fetch_status == "aborted":
         return decision
     why = "stopped with the others: a repository of this run could not be decided"
-    return altered(
+    return replace(
         decision,
         questions=(),
         log=(*decision.log, log_line(now, why)),

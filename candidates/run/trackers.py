@@ -5,14 +5,14 @@ The client libraries are loaded here alone, each by the path that needs it.
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from dataclasses import replace
 from functools import partial
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Source, SourceName
 from candidates.run.issue import GivenIssue, IssueAnswer, IssueReader
@@ -86,7 +86,7 @@ def on_github(
 
 def with_versions(issue: Issue, named: tuple[IssueVersion, ...]) -> Issue:
     """The issue with the versions that were named beside it."""
-    return altered(issue, versions=(*issue.versions, *named)) if named else issue
+    return replace(issue, versions=(*issue.versions, *named)) if named else issue
 
 
 def jira_site(reference: JiraReference, configuration: Configuration) -> JiraSite:
@@ -109,7 +109,7 @@ def github_site(host: str, git: Git, configuration: Configuration, deadline: Dea
     environ = configuration.github.environment(git.environ)
     site = find_site(environ, host, gh_of(environ, git.folder, deadline))
     api = configuration.github.api_url_for(host)
-    return replace(site, api=api) if api else site
+    return dataclasses.replace(site, api=api) if api else site
 
 
 class JiraReader(Struct, frozen=True, kw_only=True):

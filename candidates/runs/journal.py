@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates import __version__
 from candidates.contract import UNNAMED, AnyDecision, Decision, decisions_of
@@ -43,7 +43,7 @@ class Journal(Struct, kw_only=True):
 
     def watch(self, runs: Sequence[Run]) -> list[Run]:
         """The runs, whose facts are taken down from here on."""
-        self.runs = [altered(run, keep=(*run.keep, self._learn)) for run in runs]
+        self.runs = [replace(run, keep=(*run.keep, self._learn)) for run in runs]
         return list(self.runs)
 
     def note(self, answer: AnyDecision, runs: Sequence[Run], code: ExitCode) -> None:

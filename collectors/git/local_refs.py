@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import SetupError
 from collectors.git.failures import relevant_line
@@ -124,7 +124,7 @@ def without_aliases(git: Git, remote: str | None, local: LocalRefs, listed: Mapp
     aliases &= set(doubtful)
     if not aliases:
         return local
-    return altered(
+    return replace(
         local,
         tracking={n: tip for n, tip in local.tracking.items() if remote_tracking(remote, n) not in aliases},
         elsewhere={n: kept for n, kept in local.elsewhere.items() if kept.refname not in aliases},

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput, SetupError
 from collectors.git.failures import failure_of
@@ -147,7 +147,7 @@ def ask_remote(
     heard = _ask(git, (*wanted, "--", remote), deadline, host or host_of(remote))
     if isinstance(heard, Failure):
         return heard
-    return altered(parse_advertised(text_of(heard)), milliseconds=heard.milliseconds)
+    return replace(parse_advertised(text_of(heard)), milliseconds=heard.milliseconds)
 
 
 def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
