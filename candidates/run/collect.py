@@ -19,7 +19,7 @@ from candidates.resolver import Resolution
 from candidates.run.cache_notes import cache_notes
 from candidates.run.issue import GivenIssue, IssueReader, PostQuestion
 from candidates.run.next_fetch import Fetch, FetchResult, all_behind, chosen, next_fetch
-from candidates.run.one_pass import Asked, Looked, look
+from candidates.run.one_pass import Pass, RunInputs, look
 from candidates.styled import and_more
 from collectors.config.keys import Refresh
 from collectors.errors import EvidenceError
@@ -141,37 +141,37 @@ def collect(request: Request) -> Collected:
     """Gather the facts. SetupError where nothing can be asked here; RemoteUndecided where a person must say what."""
     # One for the questions and the fetches together: the whole run keeps to what was asked for.
     deadline = Deadline(request.seconds, request.cancelled)
-    asked, local = _ask(request, deadline)
-    seen = look(request.git, asked, local)
+    inputs, local = _ask(request, deadline)
+    seen = look(request.git, inputs, local)
     log = [*seen.log]
     results: list[FetchResult] = []
-    while fetch := next_fetch(asked, seen, results, base=request.base, refresh=request.refresh):
+    while fetch := next_fetch(inputs, seen, results, base=request.base, refresh=request.refresh):
         if any(result.failure for result in results) and not deadline.remaining():
             break
         results.append(FetchResult(fetch=fetch, failure=_fetch(request.git, fetch, deadline)))
         # After a failure too: of several refs some may have come, or another run brought them meanwhile. And all of
         # them: a symref here moves with what it leads to.
-        local = _read_local(request, asked)
-        seen = look(request.git, asked, local)
+        local = _read_local(request, inputs)
+        seen = look(request.git, inputs, local)
         log += seen.log
-    if asked.choice is not None and results:
-        log += _left(request, seen, asked.choice.name, results)
-    log += _cache_notes(asked, local)
+    if inputs.choice is not None and results:
+        log += _left(request, seen, inputs.choice.name, results)
+    log += _cache_notes(inputs, local)
     return Collected(
         facts=seen.facts,
         view=seen.view,
         ranking=seen.ranking,
         resolution=seen.resolution,
         confidence=seen.confidence,
-        choice=asked.choice,
-        sources=_sources(asked),
+        choice=inputs.choice,
+        sources=_sources(inputs),
         log=tuple(dict.fromkeys(log)),
-        post=asked.issue.post,
-        asks_on_issue=asked.remembered.autopilot_asks_on_issue,
+        post=inputs.issue.post,
+        asks_on_issue=inputs.remembered.autopilot_asks_on_issue,
     )
 
 
-def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
+def _ask(request: Request, deadline: Deadline) -> tuple[RunInputs, LocalRefs]:
     """Ask the remote and the tracker, side by side, while this clone is read."""
     git, here = request.git, locate(request.git, request.remote, request.checkout)
     choice, name, host = here.choice, here.name, here.host
@@ -198,7 +198,7 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
             raise
     local = without_aliases(git, choice.name if choice else None, local, _listed_by(answer))
     days = remembered.branch_ttl_days if request.branch_ttl_days is None else request.branch_ttl_days
-    asked = Asked(
+    inputs = RunInputs(
         now=request.now,
         name=name,
         settings=request.settings if days is None else replace(request.settings, branch_ttl_days=days),
@@ -211,7 +211,7 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
         backtest=kept.figure if kept else None,
         milliseconds=took,
     )
-    return asked, local
+    return inputs, local
 
 
 def _issue_reader(request: Request, remembered: Remembered, repository: str | None, host: str | None) -> IssueReader:
@@ -223,18 +223,18 @@ def _issue_reader(request: Request, remembered: Remembered, repository: str | No
     return GivenIssue(request.issue)
 
 
-def _cache_notes(asked: Asked, local: LocalRefs) -> list[str]:
+def _cache_notes(inputs: RunInputs, local: LocalRefs) -> list[str]:
     """What is to be said of this clone's idea of the remote."""
-    if asked.choice is None:
+    if inputs.choice is None:
         return []
-    answer = asked.answer if isinstance(asked.answer, RemoteAnswer) else None
+    answer = inputs.answer if isinstance(inputs.answer, RemoteAnswer) else None
     told = answer.default if answer else None
-    return cache_notes(local, asked.choice.name, answered=answer is not None, default=told)
+    return cache_notes(local, inputs.choice.name, answered=answer is not None, default=told)
 
 
-def _read_local(request: Request, asked: Asked) -> LocalRefs:
-    git, remote = request.git, asked.choice.name if asked.choice else None
-    return without_aliases(git, remote, list_local_refs(git, remote, asked.config), _listed_by(asked.answer))
+def _read_local(request: Request, inputs: RunInputs) -> LocalRefs:
+    git, remote = request.git, inputs.choice.name if inputs.choice else None
+    return without_aliases(git, remote, list_local_refs(git, remote, inputs.config), _listed_by(inputs.answer))
 
 
 def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
@@ -248,7 +248,7 @@ def _fetch(git: Git, fetch: Fetch, deadline: Deadline) -> Failure | None:
     return fetch_branches(git, remote.name, fetch.names, deadline, host=remote.host)
 
 
-def _left(request: Request, seen: Looked, remote: str, results: Sequence[FetchResult]) -> Iterator[str]:
+def _left(request: Request, seen: Pass, remote: str, results: Sequence[FetchResult]) -> Iterator[str]:
     """What was fetched and is not here as it was listed, and why: first of all the branch that was chosen."""
     behind = dict.fromkeys([*chosen(seen, request.base), *all_behind(seen)])
     for each in reversed(results):
@@ -273,31 +273,31 @@ def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
     return from_url or checkout.name
 
 
-def _sources(asked: Asked) -> tuple[Source, ...]:
-    remembered = asked.remembered
+def _sources(inputs: RunInputs) -> tuple[Source, ...]:
+    remembered = inputs.remembered
     preferences = Source(name="preferences", state=remembered.state, detail=remembered.detail)
-    told = asked.issue.source
+    told = inputs.issue.source
     trackers = [
         told if told is not None and told.name == name else Source(name=name, state="not-asked")
         for name in ("jira", "github")
     ]
-    return (_remote_source(asked), *trackers, preferences)
+    return (_remote_source(inputs), *trackers, preferences)
 
 
-def _remote_source(asked: Asked) -> Source:
-    if asked.choice is None:
+def _remote_source(inputs: RunInputs) -> Source:
+    if inputs.choice is None:
         return Source(name="remote", state="not-asked", kind="no-remote", detail="this repository has no remote")
-    host = asked.choice.host
-    if asked.answer is None:
+    host = inputs.choice.host
+    if inputs.answer is None:
         return Source(name="remote", state="not-asked", host=host, detail="by --refresh none")
-    if isinstance(asked.answer, Failure):
-        failed = asked.answer
+    if isinstance(inputs.answer, Failure):
+        failed = inputs.answer
         return Source(
             name="remote",
             state="failed",
             kind=failed.kind,
             host=failed.host,
             detail=failed.detail,
-            ms=asked.milliseconds,
+            ms=inputs.milliseconds,
         )
-    return Source(name="remote", state="answered", host=host, ms=asked.milliseconds)
+    return Source(name="remote", state="answered", host=host, ms=inputs.milliseconds)

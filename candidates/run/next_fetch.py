@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from candidates.run.one_pass import Asked, Looked, branch_in
+from candidates.run.one_pass import Pass, RunInputs, branch_in
 from collectors.config.keys import Refresh
 from collectors.git.refs import RemoteAnswer, RemoteChoice
 from ranking.facts import Branch, Failure
@@ -51,33 +51,33 @@ class FetchResult(Struct, frozen=True, kw_only=True):
 
 
 def next_fetch(
-    asked: Asked, seen: Looked, results: Sequence[FetchResult], *, base: str | None, refresh: Refresh
+    inputs: RunInputs, seen: Pass, results: Sequence[FetchResult], *, base: str | None, refresh: Refresh
 ) -> Fetch | None:
     """Return the next fetch, None if nothing is left to fetch.
 
     `results`: the fetches so far. `base`: the branch that the caller has chosen already. After a failure only the
     chosen branch is fetched.
     """
-    if asked.choice is None or not isinstance(asked.answer, RemoteAnswer) or len(results) == _MOST_FETCHES:
+    if inputs.choice is None or not isinstance(inputs.answer, RemoteAnswer) or len(results) == _MOST_FETCHES:
         return None
     failed = any(result.failure for result in results)
     # Once is enough: what moved on the remote meanwhile is not what it listed, however often it is fetched.
     lines = not failed and not any(result.fetch.lines for result in results)
-    names = _unsettled(_unlooked(asked, seen, base, refresh), results) if lines else ()
+    names = _unsettled(_unlooked(inputs, seen, base, refresh), results) if lines else ()
     if names:
-        return Fetch(remote=asked.choice, names=names, whole=refresh == "all", lines=True)
+        return Fetch(remote=inputs.choice, names=names, whole=refresh == "all", lines=True)
     names = _unsettled(chosen(seen, base) if failed else _needed(seen, base, refresh), results)
-    return Fetch(remote=asked.choice, names=names, whole=refresh == "all" and not failed) if names else None
+    return Fetch(remote=inputs.choice, names=names, whole=refresh == "all" and not failed) if names else None
 
 
-def chosen(seen: Looked, base: str | None) -> list[str]:
+def chosen(seen: Pass, base: str | None) -> list[str]:
     """The one branch that has to be here, if it is not."""
     listing = seen.facts.refs
     branch = branch_in(listing, base) or branch_in(listing, seen.resolution.branch)
     return [branch.name] if branch is not None and _behind(branch) else []
 
 
-def all_behind(seen: Looked) -> list[str]:
+def all_behind(seen: Pass) -> list[str]:
     """Every branch whose advertised tip is not here."""
     return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
 
@@ -86,7 +86,7 @@ def _unsettled(names: Iterable[str], results: Sequence[FetchResult]) -> tuple[st
     return tuple(name for name in names if not any(result.settles(name) for result in results))
 
 
-def _needed(seen: Looked, base: str | None, refresh: Refresh) -> list[str]:
+def _needed(seen: Pass, base: str | None, refresh: Refresh) -> list[str]:
     """The branches whose tip has to be here: the chosen one, and a development branch that may not be alive."""
     if refresh in ("none", "probe"):
         return []
@@ -102,13 +102,13 @@ def _needed(seen: Looked, base: str | None, refresh: Refresh) -> list[str]:
     return sorted({*chosen(seen, base), *undated})
 
 
-def _unlooked(asked: Asked, seen: Looked, base: str | None, refresh: Refresh) -> list[str]:
+def _unlooked(inputs: RunInputs, seen: Pass, base: str | None, refresh: Refresh) -> list[str]:
     """The lines to bring because one of them may carry the release on which the answer hangs.
 
     Never where that could not change the answer, nor into a shallow clone, in which lineage is not read.
     """
-    given = base is not None or (seen.resolution.source == "remembered" and asked.settings.on_conflict == "remembered")
-    if given or asked.checkout.shallow or refresh in ("none", "probe"):
+    given = base is not None or (seen.resolution.source == "remembered" and inputs.settings.on_conflict == "remembered")
+    if given or inputs.checkout.shallow or refresh in ("none", "probe"):
         return []
     unlooked = (branch_in(seen.facts.refs, name) for name in unlooked_lines(seen.facts, seen.view))
     lines = [b.name for b in unlooked if b is not None and _behind(b)][:_MOST_LINES]

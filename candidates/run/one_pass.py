@@ -29,7 +29,7 @@ from ranking.rank import View, rank_surely, read_asked
 from ranking.targets import read_targets
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class RunInputs(Struct, frozen=True, kw_only=True):
     """What was learnt once, before the passes.
 
     `name`: the repository's; `settings`: those of this run.
@@ -48,7 +48,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     milliseconds: int = 0
 
 
-class Looked(Struct, frozen=True, kw_only=True):
+class Pass(Struct, frozen=True, kw_only=True):
     """What one pass gave.
 
     `view`: what the ranking read of the facts' refs. `confidence`: in its first candidate. `log`: what could not be
@@ -63,25 +63,25 @@ class Looked(Struct, frozen=True, kw_only=True):
     log: tuple[str, ...] = ()
 
 
-def look(git: Git, asked: Asked, local: LocalRefs) -> Looked:
+def look(git: Git, inputs: RunInputs, local: LocalRefs) -> Pass:
     """One pass: from what the refs say now to a ranking and a resolution."""
-    issue = asked.issue.issue
-    listing = _with_protection(build_listing(local, asked.answer), asked)
-    if asked.choice is None:
+    issue = inputs.issue.issue
+    listing = _with_protection(build_listing(local, inputs.answer), inputs)
+    if inputs.choice is None:
         listing = replace(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
-    repository = _repository(asked, local)
+    repository = _repository(inputs, local)
     log: tuple[str, ...] = ()
     if _wants_lineage(issue):
-        listing, log = _with_lineage(git, asked.checkout, local, listing, repository)
+        listing, log = _with_lineage(git, inputs.checkout, local, listing, repository)
     facts = Facts(
         schema="base-branch/bundle@1",
-        now=asked.now,
+        now=inputs.now,
         repository=repository,
         refs=listing,
         issue=issue,
-        recent=asked.remembered.choices,
-        backtest=asked.backtest,
-        settings=asked.settings,
+        recent=inputs.remembered.choices,
+        backtest=inputs.backtest,
+        settings=inputs.settings,
     )
     # Dates of all refs would be dear in a large repository: those of the branches that come into question do.
     view = read_asked(facts)
@@ -91,7 +91,7 @@ def look(git: Git, asked: Asked, local: LocalRefs) -> Looked:
         *development_names(view.listed.default),
         repository.default_branch,
     }
-    dated = _read_dates(git, asked.checkout, listing, shown)
+    dated = _read_dates(git, inputs.checkout, listing, shown)
     branches = tuple(dated.get(b.name, b) for b in listing.branches)
     facts = replace(facts, refs=replace(listing, branches=branches))
     if hangs_on_dates(view.listed):
@@ -99,7 +99,7 @@ def look(git: Git, asked: Asked, local: LocalRefs) -> Looked:
         view = read_asked(facts, replace(view, listed=replace(view.listed, branches=named)))
         ranked = rank_surely(facts, view)
         ranking = ranked.ranking
-    return Looked(
+    return Pass(
         facts=facts,
         view=view,
         ranking=ranking,
@@ -107,8 +107,8 @@ def look(git: Git, asked: Asked, local: LocalRefs) -> Looked:
         resolution=resolve(
             facts,
             ranking,
-            None if asked.remembered.state == "answered" else asked.remembered.detail,
-            evidence_off=asked.remembered.evidence is False,
+            None if inputs.remembered.state == "answered" else inputs.remembered.detail,
+            evidence_off=inputs.remembered.evidence is False,
             view=unasked(facts, view),
         ),
         log=log,
@@ -129,23 +129,23 @@ def branch_in(listing: RefListing, name: str | None) -> Branch | None:
     return found[0] if found and found[0].name == name else None
 
 
-def _repository(asked: Asked, local: LocalRefs) -> Repository:
-    url = asked.choice.url if asked.choice else None
+def _repository(inputs: RunInputs, local: LocalRefs) -> Repository:
+    url = inputs.choice.url if inputs.choice else None
     repository = Repository(
-        name=asked.name,
-        remote=asked.choice.name if asked.choice else None,
-        remote_reason=asked.choice.reason if asked.choice else None,
+        name=inputs.name,
+        remote=inputs.choice.name if inputs.choice else None,
+        remote_reason=inputs.choice.reason if inputs.choice else None,
         url=url,
         remote_type=remote_type(url) if url else None,
     )
-    match asked.answer:
+    match inputs.answer:
         case RemoteAnswer(default=None):
-            return _by_host(asked, repository) or replace(repository, default_branch_state="none")
+            return _by_host(inputs, repository) or replace(repository, default_branch_state="none")
         case RemoteAnswer(default=str(name)):
             return replace(repository, default_branch=name, default_branch_state="remote")
-        case _ if (told := _by_host(asked, repository)) is not None:
+        case _ if (told := _by_host(inputs, repository)) is not None:
             return told
-        case _ if local.cached_default is not None and asked.choice is not None:
+        case _ if local.cached_default is not None and inputs.choice is not None:
             return replace(repository, default_branch=local.cached_default, default_branch_state="cached")
         case Failure():
             return replace(repository, default_branch_state="failed")
@@ -153,18 +153,18 @@ def _repository(asked: Asked, local: LocalRefs) -> Repository:
             return repository
 
 
-def _by_host(asked: Asked, repository: Repository) -> Repository | None:
+def _by_host(inputs: RunInputs, repository: Repository) -> Repository | None:
     """The default branch by the host's own interface, where that told it of this very repository."""
-    told = asked.issue.branches
+    told = inputs.issue.branches
     if told is None or told.default_branch is None or told.repository.lower() != repository.name.lower():
         return None
     return replace(repository, default_branch=told.default_branch, default_branch_state="host-api")
 
 
-def _with_protection(listing: RefListing, asked: Asked) -> RefListing:
+def _with_protection(listing: RefListing, inputs: RunInputs) -> RefListing:
     """The listing with the host's word on protected branches, where all of them were told."""
-    told = asked.issue.branches
-    if told is None or told.protected_read != "answered" or told.repository.lower() != asked.name.lower():
+    told = inputs.issue.branches
+    if told is None or told.protected_read != "answered" or told.repository.lower() != inputs.name.lower():
         return listing
     protected = frozenset(told.protected)
     return replace(listing, branches=tuple(replace(b, protected=b.name in protected) for b in listing.branches))

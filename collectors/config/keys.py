@@ -121,7 +121,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 DEFAULT: Final = Origin(source="default")
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class SourcedValue(Struct, frozen=True, kw_only=True):
     """A value and where it came from."""
 
     value: object

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from collectors.git.local_refs import LocalRefs
     from collectors.git.repository import Config
-    from collectors.process import Deadline, Git, Ran
+    from collectors.process import Deadline, Git, ProcessResult
 
     _RemoteRule = Callable[[Config, Sequence[str]], tuple[str, str] | None]
 
@@ -150,7 +150,7 @@ def ask_remote(
     return replace(parse_advertised(text_of(heard)), milliseconds=heard.milliseconds)
 
 
-def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
+def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> ProcessResult | Failure:
     ran = git.run("ls-remote", *question, deadline=deadline)
     if ran.code == 0 and not ran.stdout:
         # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty

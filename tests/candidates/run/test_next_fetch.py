@@ -10,7 +10,7 @@ from msgspec.structs import replace as altered
 from candidates.resolver import resolve
 from candidates.run.issue import IssueAnswer
 from candidates.run.next_fetch import Fetch, FetchResult, next_fetch
-from candidates.run.one_pass import Asked, Looked
+from candidates.run.one_pass import Pass, RunInputs
 from collectors.git.refs import RemoteAnswer, RemoteChoice
 from collectors.git.repository import Checkout, Config
 from collectors.stores.preferences import Remembered
@@ -23,9 +23,9 @@ SILENT = Failure(kind="timed-out", detail="no answer within 20 s")
 OLD = "b" * 40
 
 
-def asked(answer: RemoteAnswer | Failure | None) -> Asked:
+def inputs(answer: RemoteAnswer | Failure | None) -> RunInputs:
     git_dir = Path("/app/.git")
-    return Asked(
+    return RunInputs(
         now=NOW,
         name="acme/app",
         settings=Settings(),
@@ -48,10 +48,10 @@ def asked(answer: RemoteAnswer | Failure | None) -> Asked:
     )
 
 
-ANSWERED = asked(RemoteAnswer(branches={}, tags={}, default=None))
+ANSWERED = inputs(RemoteAnswer(branches={}, tags={}, default=None))
 
 
-def seen(bundle: Facts, here: str) -> Looked:
+def seen(bundle: Facts, here: str) -> Pass:
     """The pass over these facts; `here` names the branches whose advertised tip is in this clone."""
     branches = tuple(
         altered(b, tip=OID, cached_tip=OID if b.name in here.split() else OLD) for b in bundle.refs.branches
@@ -59,7 +59,7 @@ def seen(bundle: Facts, here: str) -> Looked:
     known = altered(bundle, refs=altered(bundle.refs, branches=branches))
     view = read_asked(known)
     ranking = rank(known, view)
-    return Looked(facts=known, view=view, ranking=ranking, confidence=None, resolution=resolve(known, ranking))
+    return Pass(facts=known, view=view, ranking=ranking, confidence=None, resolution=resolve(known, ranking))
 
 
 def fetched(*names: str, failure: Failure | None = None, whole: bool = False) -> FetchResult:
@@ -103,7 +103,7 @@ def test_after_a_failure_the_chosen_branch_is_fetched_alone() -> None:
 
 @pytest.mark.parametrize("answer", [SILENT, None])
 def test_without_an_answer_of_the_remote_nothing_is_fetched(answer: Failure | None) -> None:
-    assert next_fetch(asked(answer), BEHIND, (), base=None, refresh="needed") is None
+    assert next_fetch(inputs(answer), BEHIND, (), base=None, refresh="needed") is None
 
 
 def test_a_probe_fetches_nothing() -> None:
