@@ -6,16 +6,17 @@ The bundle and the ranking are `ranking.facts` records. The decision, which only
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule
+from ranking.names import shown
 
 BaseBranchSource = Literal["asked", "input", "remembered", "derived", "default"]
 FetchStatus = Literal["fresh", "cached-stale", "local-branch", "aborted"]
@@ -139,6 +140,29 @@ class Decisions(Record, frozen=True, kw_only=True):
     state_patch: StatePatch | UnsetType = UNSET
 
 
+AnyDecision = Decision | Decisions
+"""What one run prints: the decision of one repository, or those of several."""
+
+
+def decisions_of(answer: AnyDecision) -> tuple[Decision, ...]:
+    """Return the decisions of an answer, the main repository's first."""
+    return answer.decisions if isinstance(answer, Decisions) else (answer,)
+
+
+def log_line(now: datetime, text: str) -> str:
+    """Return one line of a decision's log, with the moment of the run.
+
+    >>> log_line(datetime(2026, 11, 30, 9, tzinfo=UTC), "no answer was given")
+    '2026-11-30T09:00:00Z no answer was given'
+    """
+    return f"{moment(now)} {shown(text)}"
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as the wire writes it."""
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
 _SCHEMAS: dict[str, tuple[type[Record], str]] = {
     "bundle": (Facts, "base-branch/bundle@1"),
     "ranking": (Ranking, "base-branch ranking: the evidence record of a run's state file"),
@@ -158,7 +182,7 @@ def decode_bundle(data: bytes, what: str = "the bundle") -> Facts:
     if not facts.now.utcoffset():
         return facts
     try:
-        return altered(facts, now=facts.now.astimezone(UTC))
+        return replace(facts, now=facts.now.astimezone(UTC))
     except OverflowError as fault:
         raise InvalidInput(f"no calendar holds this moment in UTC (in {what})", where="now") from fault
 
@@ -176,7 +200,7 @@ def encode_pretty(record: Record) -> bytes:
 def encode_bundle(facts: Facts) -> Iterator[bytes]:
     """A bundle as indented JSON with a branch or a tag a line: in pieces, for there may be 100,000 of them."""
     refs = facts.refs
-    frame = encode_pretty(altered(facts, refs=altered(refs, branches=(), tags=())))
+    frame = encode_pretty(replace(facts, refs=replace(refs, branches=(), tags=())))
     # Nowhere else can these stand: in a string the quotes are escaped, and no other record has an empty list so named.
     before, branches, rest = frame.partition(b'"branches": []')
     between, tags, after = rest.partition(b'"tags": []')

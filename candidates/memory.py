@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput
 from collectors.stores.preferences import Changed, Stored, change_recent, newest_first, time_to_live
@@ -56,7 +56,7 @@ def remember(
         return with_choice(entries, project_key, branch, now, time_to_live(branch_ttl_days, days_in_file))
 
     changed = change_recent(path, change, now, wait_seconds=wait_seconds)
-    return altered(changed, warnings=(*changed.warnings, *dated_later(changed.after, project_key, branch, now)))
+    return replace(changed, warnings=(*changed.warnings, *dated_later(changed.after, project_key, branch, now)))
 
 
 def forget(
@@ -89,7 +89,7 @@ def with_choice(
     count = before[0].count + 1 if before else 1
     choice = RecentChoice(branch=branch, last_used=now.astimezone(UTC), count=count)
     old = next((e for e in ours if before and e.choice == before[0]), None)
-    chosen = altered(old, choice=choice) if old else Stored(project_key=project_key, branch=branch, choice=choice)
+    chosen = replace(old, choice=choice) if old else Stored(project_key=project_key, branch=branch, choice=choice)
     live = [
         e.choice for e in ours if e.choice is not None and e.branch != branch and not is_expired(e.choice, now, days)
     ]

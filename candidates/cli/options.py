@@ -235,7 +235,7 @@ PickerOption = Annotated[
 ]
 LanguageOption = Annotated[
     str | None,
-    typer.Option("--language", metavar="LANGUAGE", help="The language of questions: en, tr, or a FILE.toml of yours."),
+    typer.Option("--language", metavar="LANGUAGE", help="The language of questions: en or tr."),
 ]
 PageOption = Annotated[
     int | None, typer.Option("--page", metavar="N", help="Which page of a question's options; the last leads to more.")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from candidates.cli import options
-from candidates.cli.options import HERE, LOOKING, SETTINGS, flags_of, leave
+from candidates.cli.options import LOOKING, SETTINGS, flags_of, leave
 
 POLICY = tuple("on_fetch_failure autonomy autopilot issue_optional ask_on_issue".split())
 """The parameters that say what is done where the answer is not plain."""
@@ -89,33 +89,16 @@ def resolve_command(
     Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
     JSON document in every case, printed after the state was written.
     """
-    from candidates.commands.resolve import Asked, replay_bundle, resolve  # noqa: PLC0415 - when it is to be done
-    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.resolve import (  # noqa: PLC0415 - when it is to be done
+        ResolveOptions,
+        replay_bundle,
+        resolve,
+    )
+    from candidates.commands.session import options_of  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, *SETTINGS, *POLICY)
     if bundle is not None:
         rest = set(context.params) - {"paths", "bundle", "base"}
-        flags |= flags_of(context, *rest) | {"PATH": paths}
-        leave(replay_bundle(bundle, flags, base))
-        return
-    asked = Asked(
-        paths=tuple(paths or [HERE]),
-        flags=flags,
-        given=given_issue(issue, issue_version),
-        base=base,
-        state=state,
-        state_patch=state_patch,
-        save_bundle=save_bundle,
-        siblings=siblings,
-        interactive=interactive,
-        picker=picker,
-        language=language,
-        page=page,
-        step=step,
-        preview_dir=preview_dir,
-        factory=factory,
-        stage=stage,
-        result=result,
-        decisions=tuple(decision or ()),
-    )
-    leave(resolve(asked))
+        leave(replay_bundle(bundle, flags | flags_of(context, *rest) | {"PATH": paths}, base))
+    else:
+        leave(resolve(options_of(ResolveOptions, context.params), flags))

@@ -52,7 +52,7 @@ def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
     """
     here = locate(run.git, run.configuration.remote, run.request.checkout)
     _check(run, here, branch)
-    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    days = run.configuration.branch_ttl_days
     changed = memory.remember(
         preferences_path(run.git.environ), _key(run, here), branch, run.request.now, branch_ttl_days=days
     )
@@ -76,7 +76,7 @@ def recent_choices(run: Run) -> Recent:
 
 
 def _read(run: Run, key: str) -> Remembered:
-    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    days = run.configuration.branch_ttl_days
     return read_recent(preferences_path(run.git.environ), key, now=run.request.now, branch_ttl_days=days)
 
 

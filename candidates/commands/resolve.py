@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.commands.session import advanced, asking_for_the_remote, git_at, keeping, now, warn
-from candidates.contract import Decision, Decisions
+from candidates.commands.session import advanced, asking_for_the_remote, git_at, given_issue, keeping, now, warn
+from candidates.contract import AnyDecision, Decision
 from candidates.exit_codes import ExitCode
 from candidates.questions.presentation import Presentation, read_presentation
 from candidates.run.decide import Policy
-from candidates.run.issue import IssueInput
 from candidates.run.issue_comment import waits
 from candidates.run.run import Run, decide_all, find_siblings, prepare, remembered_of, settle, sibling_runs
 from candidates.runs.journal import journal
@@ -32,16 +31,16 @@ if TYPE_CHECKING:
 
 FACTORY_VARIABLE = "ORC_FACTORY"
 
-_Settled = tuple[Decision | Decisions, list[Run], ExitCode, Facts | None]
+_Settled = tuple[AnyDecision, list[Run], ExitCode, Facts | None]
 """The answer, the runs that it took, the exit code; and the facts that confirm what a person answered, if one did."""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """What `resolve` was called with; `flags` are those that are configuration."""
+class ResolveOptions(Struct, frozen=True, kw_only=True):
+    """The options of `resolve` that are not configuration, by the names of the command line."""
 
-    paths: tuple[Path, ...]
-    flags: Mapping[str, object]
-    given: IssueInput
+    paths: list[Path] | None
+    issue: str | None
+    issue_version: list[str] | None
     base: str | None
     state: Path | None
     state_patch: bool
@@ -56,43 +55,44 @@ class Asked(Struct, frozen=True, kw_only=True):
     factory: bool
     stage: Path | None
     result: Path | None
-    decisions: tuple[str, ...]
-
-    @property
-    def several(self) -> bool:
-        """Whether more repositories than one are asked about."""
-        return self.siblings or len(self.paths) > 1
+    decision: list[str] | None
 
 
-def resolve(asked: Asked) -> ExitCode:
-    """Decide, record where a state is named, print. Nothing is printed where the state cannot be read or written."""
-    if asked.state_patch and any(path.is_file() for path in asked.paths):
+def resolve(options: ResolveOptions, flags: Mapping[str, object]) -> ExitCode:
+    """Decide, record where a state is named, print. Nothing is printed where the state cannot be read or written.
+
+    `flags`: the options that are configuration.
+    """
+    paths, given = options.paths or [Path()], given_issue(options.issue, options.issue_version)
+    if options.state_patch and any(path.is_file() for path in paths):
         raise InvalidInput("--state-patch takes no value", hint="name the state with --state FILE")
     # The journal is closed last: what becomes of the result file is part of how the run ended.
     with journal("resolve", datetime.now(UTC), notice) as taken, ExitStack() as stack:
         moment = now()
-        plan = _in_factory(stack, asked)
-        presentation = read_presentation(asked.picker, asked.language, asked.page, asked.step, asked.preview_dir)
-        flags, base, interactive = asked.flags, asked.base, asked.interactive
+        plan = _in_factory(stack, options)
+        presentation = read_presentation(
+            options.picker, options.language, options.page, options.step, options.preview_dir
+        )
+        base, interactive = options.base, options.interactive
         if plan is not None:
             flags, base = plan.over(flags, base, notice)
-            presentation, interactive = Presentation(step=asked.step), False
-        if asked.save_bundle is not None and asked.several:
+            presentation, interactive = Presentation(step=options.step), False
+        if options.save_bundle is not None and (options.siblings or len(paths) > 1):
             raise InvalidInput(
                 "the facts of one repository make a bundle, and there are several",
                 where="--save-bundle",
                 hint="base-branch resolve PATH --save-bundle FILE, for each by itself",
             )
-        runs = [prepare(git_at(path), flags, asked.given, moment, base=base) for path in asked.paths]
-        runs = [keeping(one, asked.save_bundle) for one in runs]
-        runs = [altered(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
+        runs = [prepare(git_at(path), flags, given, moment, base=base) for path in paths]
+        runs = [keeping(one, options.save_bundle) for one in runs]
+        runs = [replace(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
         warn(runs)
         runs = taken.watch(runs)
         settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
-        answer, runs, code, to_keep = settle_all(runs, presentation, siblings=asked.siblings)
+        answer, runs, code, to_keep = settle_all(runs, presentation, siblings=options.siblings)
         refused = None
         if code == ExitCode.ANSWERED or waits(answer):
-            answer, refused = _recorded(answer, runs, asked.state, patch=asked.state_patch)
+            answer, refused = _recorded(answer, runs, options.state, patch=options.state_patch)
         taken.note(answer, runs, code)
         if plan is not None:
             plan.report(answer, code)
@@ -120,24 +120,24 @@ def _factory_is_set() -> bool:
     return os.environ.get(FACTORY_VARIABLE) == "1"
 
 
-def _in_factory(stack: ExitStack, asked: Asked) -> Factory | None:
+def _in_factory(stack: ExitStack, options: ResolveOptions) -> Factory | None:
     """Factory mode, whose result is written when the stack closes; None in every other mode."""
-    if not asked.factory and not _factory_is_set():
-        if asked.stage or asked.result or asked.decisions:
+    if not options.factory and not _factory_is_set():
+        if options.stage or options.result or options.decision:
             raise InvalidInput(
                 "--stage, --result and --decision are factory mode's", hint="base-branch resolve --factory"
             )
         return None
     from candidates.run.factory import RESULT, STAGE, Factory, reported  # noqa: PLC0415 - only in factory mode
 
-    plan = Factory(stage=asked.stage or STAGE, result=asked.result or RESULT, given=asked.decisions)
+    plan = Factory(stage=options.stage or STAGE, result=options.result or RESULT, given=options.decision or ())
     return stack.enter_context(reported(plan))
 
 
 def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy:
     """The run's policy with how its questions are put; in factory mode a tie is held, and nothing is posted."""
-    policy = altered(run.policy, asking=presentation.asking)
-    return altered(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
+    policy = replace(run.policy, asking=presentation.asking)
+    return replace(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
 
 
 def _decide(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:
@@ -177,8 +177,8 @@ def _interactive(runs: list[Run], presentation: Presentation, *, siblings: bool)
 
 
 def _recorded(
-    answer: Decision | Decisions, runs: list[Run], state: Path | None, *, patch: bool
-) -> tuple[Decision | Decisions, Refused | None]:
+    answer: AnyDecision, runs: list[Run], state: Path | None, *, patch: bool
+) -> tuple[AnyDecision, Refused | None]:
     """The answer written into the state file, or with its merge patch; and why that was refused."""
     if state is None and not patch:
         return answer, None
@@ -190,7 +190,7 @@ def _recorded(
     return answer, record(answer, roots, state, runs[0].request.now)
 
 
-def remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions) -> None:
+def remember_answer(run: Run, facts: Facts | None, answer: AnyDecision) -> None:
     """Remember what a person answered here; without facts that confirm it nobody did."""
     if facts is not None and isinstance(answer, Decision) and answer.base_branch is not None:
         from candidates.run.answers import keep  # noqa: PLC0415 - only where a person answered

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from candidates.contract import UNNAMED, Remote, Source, TrailEntry
+from candidates.evidence import split_detail, tied_names
 from candidates.explain.counterfactuals import deciding_changes
 from candidates.run.collect import Collected
-from candidates.styled import Line, Part
+from candidates.styled import Line, Part, and_more
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
 from ranking.order import newest_first
@@ -58,10 +59,9 @@ def answer(collected: Collected) -> Iterator[Line]:
     """One sentence, or two where the evidence does not decide."""
     facts, ranking, resolution = collected.facts, collected.ranking, collected.resolution
     about = _about(facts)
-    reason = shown(next((entry.reason for entry in resolution.trail if entry.fired), ""))
+    reason = shown(resolution.reason)
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
-        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        names = and_more(tied_names(ranking), _MOST_SHOWN)
         yield [("bold yellow", f"The evidence does not decide where {about} belongs: {names} tie.")]
     unread = facts.issue is not None and facts.issue.read in ("not-found", "failed")
     if unread and facts.issue is not None:
@@ -149,8 +149,7 @@ def members(view: View, convention: Convention) -> list[str]:
 def _members(view: View, convention: Convention) -> str:
     """The newest of them; the rest counted."""
     names = members(view, convention)
-    more = f", and {len(names) - _MOST_MEMBERS} more" if len(names) > _MOST_MEMBERS else ""
-    return f"{', '.join(map(shown, names[:_MOST_MEMBERS]))}{more}"
+    return and_more(names, _MOST_MEMBERS)
 
 
 def remote_of(facts: Facts) -> Remote | None:
@@ -210,8 +209,7 @@ def answer_lines(
 ) -> Iterator[Line]:
     """The answer of a record that has no facts."""
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
-        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        names = and_more(tied_names(ranking), _MOST_SHOWN)
         yield [("bold yellow", f"The evidence does not decide: {names} tie.")]
     if branch is None:
         yield [("bold yellow", "No branch is recorded as the answer.")]
@@ -246,8 +244,8 @@ def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width:
         ("", f"  {day:<11}  {shown(carried)}".rstrip()),
     ]
     for evidence in candidate.evidence:
-        points, _, reason = evidence.detail.partition(": ")
-        yield [("dim", f"{points:>11}  {evidence.kind:<18}  "), ("", shown(reason))]
+        points, reason = split_detail(evidence)
+        yield [("dim", f"{points:>+11}  {evidence.kind:<18}  "), ("", shown(reason))]
 
 
 def newest_releases(view: View) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Option, Question
 from candidates.questions.languages import ENGLISH, Language
@@ -122,7 +122,7 @@ def _fit(question: Question, rules: _Host, language: Language, keep: KeepPreview
             preview = _head(preview, f"preview-{number}-{place}.txt", language, keep)
         options.append(Option(label=label, description=whole, preview=preview))
     header = question.header if rules.longest_header is None else question.header[: rules.longest_header]
-    return altered(question, options=tuple(options), header=header)
+    return replace(question, options=tuple(options), header=header)
 
 
 def _labels(labels: Sequence[str], longest: int | None) -> list[str]:
@@ -164,7 +164,7 @@ def _told_apart(questions: Iterable[Question]) -> list[Question]:
         while text in {other.question for other in found}:
             same += 1
             text = f"{question.question} ({same})"
-        found.append(altered(question, question=text))
+        found.append(replace(question, question=text))
     return found
 
 

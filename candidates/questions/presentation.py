@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import Decision, Decisions
+from candidates.contract import AnyDecision, Decision, decisions_of
 from candidates.questions.hosts import HostName, Picker, host_named, render
 from candidates.questions.languages import ENGLISH, Language, read_language
 from candidates.questions.questions import Asking, breadcrumb, check_step
@@ -30,15 +30,14 @@ class Presentation(Struct, frozen=True, kw_only=True):
         """How the questions are put."""
         return Asking(language=self.language, page=self.page)
 
-    def present(self, answer: Decision | Decisions) -> Decision | Decisions | Picker:
+    def present(self, answer: AnyDecision) -> AnyDecision | Picker:
         """The answer itself, or its questions for the host. SetupError where a preview cannot be written."""
         if self.step is not None:
             answer = _with_breadcrumb(answer, self.step)
         if self.host is None or not answer.questions:
             return answer
-        first = answer.decisions[0] if isinstance(answer, Decisions) else answer
-        questions = answer.questions
-        return render(questions, self.host, language=self.language, keep=self._keep, breadcrumb=first.breadcrumb)
+        crumb = decisions_of(answer)[0].breadcrumb
+        return render(answer.questions, self.host, language=self.language, keep=self._keep, breadcrumb=crumb)
 
     def _keep(self, name: str, preview: str) -> str | None:
         if self.preview_dir is None:
@@ -67,8 +66,8 @@ def read_presentation(
     )
 
 
-def _with_breadcrumb(answer: Decision | Decisions, step: str) -> Decision | Decisions:
+def _with_breadcrumb(answer: AnyDecision, step: str) -> AnyDecision:
     if isinstance(answer, Decision):
-        return altered(answer, breadcrumb=breadcrumb(step, answer))
-    decisions = tuple(altered(one, breadcrumb=breadcrumb(step, one)) for one in answer.decisions)
-    return altered(answer, decisions=decisions)
+        return replace(answer, breadcrumb=breadcrumb(step, answer))
+    decisions = tuple(replace(one, breadcrumb=breadcrumb(step, one)) for one in answer.decisions)
+    return replace(answer, decisions=decisions)

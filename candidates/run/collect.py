@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Source
 from candidates.resolver import Resolution
 from candidates.run.cache_notes import cache_notes
-from candidates.run.issue import IssueAnswer, PostQuestion, ReadIssue
-from candidates.run.one_pass import Asked, Looked, branch_in, look
+from candidates.run.issue import GivenIssue, IssueReader, PostQuestion
+from candidates.run.next_fetch import Fetch, FetchResult, all_behind, chosen, next_fetch
+from candidates.run.one_pass import Pass, RunInputs, look
+from candidates.styled import and_more
 from collectors.config.keys import Refresh
 from collectors.errors import EvidenceError
 from collectors.git.local_refs import LocalRefs, list_local_refs, without_aliases
@@ -38,20 +40,14 @@ from collectors.remote_url import owner_and_name
 from collectors.signals import awaited
 from collectors.stores.backtests import read_backtest
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
-from ranking.facts import Branch, Facts, Failure, Issue, Ranking, Settings
-from ranking.listing import development_names
-from ranking.names import fault_of, shown
+from ranking.facts import Facts, Failure, Issue, Ranking, Settings
+from ranking.names import shown
 from ranking.rank import View
-from ranking.unlooked import unlooked_lines
-
-# The lines whose releases nobody has seen, the chosen ref, the contenders that it depends on, and one more where what
-# was read changed the choice.
-_MOST_FETCHES = 4
 
 _MOST_NAMED = 5
 
-# Of lines that were never fetched and could carry the release that decides, so many are brought, in one fetch.
-_MOST_LINES = 8
+# So many branches that did not come are asked whether they are symrefs.
+_MOST_SYMREFS = 8
 
 
 class RemoteUndecided(EvidenceError):  # noqa: N818 - a question, not a fault
@@ -65,7 +61,7 @@ class RemoteUndecided(EvidenceError):  # noqa: N818 - a question, not a fault
         self.question = question
 
 
-PrepareIssue = Callable[[str | None, str | None], ReadIssue]
+PrepareIssue = Callable[[str | None, str | None], IssueReader]
 """Given the repository's owner/name and its host: how to read the issue."""
 
 
@@ -91,8 +87,8 @@ class Request(Struct, frozen=True, kw_only=True):
     base: str | None = None
     refresh: Refresh = "needed"
     settings: Settings = field(default_factory=Settings)
-    ttl_is_set: bool = False
-    """Whether somebody set the time to live for this run: then the memory's own does not count."""
+    branch_ttl_days: int | None = None
+    """How many days a choice counts, if somebody set it for this run; None if the store's own number counts."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     """What ends the questions of several requests at once."""
 
@@ -145,63 +141,54 @@ def collect(request: Request) -> Collected:
     """Gather the facts. SetupError where nothing can be asked here; RemoteUndecided where a person must say what."""
     # One for the questions and the fetches together: the whole run keeps to what was asked for.
     deadline = Deadline(request.seconds, request.cancelled)
-    asked, local = _ask(request, deadline)
-    log: list[str] = []
-    seen = look(request.git, asked, local, log)
-    looked = False
-    fetched: list[_Fetched] = []
-    for _ in range(_MOST_FETCHES):
-        if asked.choice is None or not isinstance(asked.answer, RemoteAnswer):
+    inputs, local = _ask(request, deadline)
+    seen = look(request.git, inputs, local)
+    log = [*seen.log]
+    results: list[FetchResult] = []
+    while fetch := next_fetch(inputs, seen, results, base=request.base, refresh=request.refresh):
+        if any(result.failure for result in results) and not deadline.remaining():
             break
-        failed = any(each.failure for each in fetched)
-        # Once is enough: what moved on the remote meanwhile is not what it listed, however often it is fetched.
-        lines = [] if looked or failed else _unsettled(_unlooked(request, asked, seen), fetched)
-        looked = looked or bool(lines)
-        needed = lines or _unsettled(_chosen(request, seen) if failed else _needed(request, seen), fetched)
-        if not needed or (failed and not deadline.remaining()):
-            break
-        whole = request.refresh == "all" and not failed
-        failure = _fetch(request, asked.choice, needed, deadline, whole=whole)
-        fetched.append(_Fetched(names=frozenset(needed), failure=failure, whole=whole))
+        results.append(FetchResult(fetch=fetch, failure=_fetch(request.git, fetch, deadline)))
         # After a failure too: of several refs some may have come, or another run brought them meanwhile. And all of
         # them: a symref here moves with what it leads to.
-        local = _read_local(request, asked)
-        seen = look(request.git, asked, local, log)
-    if asked.choice is not None:
-        log += _left(request, seen, asked.choice.name, fetched)
-    log += _cache_notes(asked, local)
+        local = _read_local(request, inputs)
+        seen = look(request.git, inputs, local)
+        log += seen.log
+    if inputs.choice is not None and results:
+        log += _left(request, seen, inputs.choice.name, results)
+    log += _cache_notes(inputs, local)
     return Collected(
         facts=seen.facts,
         view=seen.view,
         ranking=seen.ranking,
         resolution=seen.resolution,
         confidence=seen.confidence,
-        choice=asked.choice,
-        sources=_sources(asked),
+        choice=inputs.choice,
+        sources=_sources(inputs),
         log=tuple(dict.fromkeys(log)),
-        post=asked.issue.post,
-        asks_on_issue=asked.remembered.autopilot_asks_on_issue,
+        post=inputs.issue.post,
+        asks_on_issue=inputs.remembered.autopilot_asks_on_issue,
     )
 
 
-def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
+def _ask(request: Request, deadline: Deadline) -> tuple[RunInputs, LocalRefs]:
     """Ask the remote and the tracker, side by side, while this clone is read."""
     git, here = request.git, locate(request.git, request.remote, request.checkout)
     choice, name, host = here.choice, here.name, here.host
     if choice is not None and request.remote_reason is not None:
-        choice = altered(choice, reason=request.remote_reason)
+        choice = replace(choice, reason=request.remote_reason)
     store = preferences_path(git.environ)
     key = request.project_key or name
     # The expired ones too: the resolver passes them over, and says so.
     remembered, kept = read_recent(store, key), read_backtest(store, key)
-    read_issue = _how_to_read(request, remembered, name if choice else None, host)
+    reader = _issue_reader(request, remembered, name if choice else None, host)
     began = time.monotonic()
     with ThreadPoolExecutor(max_workers=2) as pool:
         try:
             remote: Future[RemoteAnswer | Failure] | None = None
             if choice is not None and request.refresh != "none":
                 remote = pool.submit(ask_remote, git, choice.name, deadline, host=host, with_default=True)
-            issue = pool.submit(read_issue, deadline)
+            issue = pool.submit(reader.read, deadline)
             local = list_local_refs(git, choice.name if choice else None, here.config)
             answer = awaited(remote) if remote else None
             took = round((time.monotonic() - began) * 1000) if remote else 0
@@ -210,11 +197,11 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
             deadline.cancel()
             raise
     local = without_aliases(git, choice.name if choice else None, local, _listed_by(answer))
-    days = None if request.ttl_is_set else remembered.branch_ttl_days
-    asked = Asked(
+    days = remembered.branch_ttl_days if request.branch_ttl_days is None else request.branch_ttl_days
+    inputs = RunInputs(
         now=request.now,
         name=name,
-        settings=request.settings if days is None else altered(request.settings, branch_ttl_days=days),
+        settings=request.settings if days is None else replace(request.settings, branch_ttl_days=days),
         checkout=here.checkout,
         config=here.config,
         choice=choice,
@@ -224,131 +211,60 @@ def _ask(request: Request, deadline: Deadline) -> tuple[Asked, LocalRefs]:
         backtest=kept.figure if kept else None,
         milliseconds=took,
     )
-    return asked, local
+    return inputs, local
 
 
-def _how_to_read(request: Request, remembered: Remembered, repository: str | None, host: str | None) -> ReadIssue:
-    """How the issue is read; not at all where the preferences switch the evidence off."""
-    ready = IssueAnswer(issue=request.issue)
+def _issue_reader(request: Request, remembered: Remembered, repository: str | None, host: str | None) -> IssueReader:
+    """How the issue is read; not at all if the preferences switch the evidence off."""
     if remembered.evidence is False:
-        return lambda _: IssueAnswer(issue=None)
+        return GivenIssue(None)
     if request.prepare_issue is not None:
         return request.prepare_issue(repository, host)
-    return lambda _: ready
+    return GivenIssue(request.issue)
 
 
-def _cache_notes(asked: Asked, local: LocalRefs) -> list[str]:
+def _cache_notes(inputs: RunInputs, local: LocalRefs) -> list[str]:
     """What is to be said of this clone's idea of the remote."""
-    if asked.choice is None:
+    if inputs.choice is None:
         return []
-    answer = asked.answer if isinstance(asked.answer, RemoteAnswer) else None
+    answer = inputs.answer if isinstance(inputs.answer, RemoteAnswer) else None
     told = answer.default if answer else None
-    return cache_notes(local, asked.choice.name, answered=answer is not None, default=told)
+    return cache_notes(local, inputs.choice.name, answered=answer is not None, default=told)
 
 
-def _read_local(request: Request, asked: Asked) -> LocalRefs:
-    git, remote = request.git, asked.choice.name if asked.choice else None
-    return without_aliases(git, remote, list_local_refs(git, remote, asked.config), _listed_by(asked.answer))
+def _read_local(request: Request, inputs: RunInputs) -> LocalRefs:
+    git, remote = request.git, inputs.choice.name if inputs.choice else None
+    return without_aliases(git, remote, list_local_refs(git, remote, inputs.config), _listed_by(inputs.answer))
 
 
 def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
     return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
-class _Fetched(Struct, frozen=True, kw_only=True):
-    """What was to be fetched at once, `whole` with every other branch, and why some of it may not have come."""
-
-    names: frozenset[str]
-    failure: Failure | None
-    whole: bool
-
-    def settles(self, name: str) -> bool:
-        """Whether to fetch that branch again would be the same again; of several that failed it may come alone."""
-        if self.failure is None:
-            return self.whole or name in self.names
-        return self.names == {name} and not self.whole
+def _fetch(git: Git, fetch: Fetch, deadline: Deadline) -> Failure | None:
+    remote = fetch.remote
+    if fetch.whole:
+        return fetch_all_branches(git, remote.name, deadline, host=remote.host)
+    return fetch_branches(git, remote.name, fetch.names, deadline, host=remote.host)
 
 
-def _unsettled(names: list[str], fetched: list[_Fetched]) -> list[str]:
-    return [name for name in names if not any(each.settles(name) for each in fetched)]
-
-
-def _fetch(
-    request: Request, choice: RemoteChoice, names: list[str], deadline: Deadline, *, whole: bool
-) -> Failure | None:
-    if whole:
-        return fetch_all_branches(request.git, choice.name, deadline, host=choice.host)
-    return fetch_branches(request.git, choice.name, names, deadline, host=choice.host)
-
-
-def _chosen(request: Request, seen: Looked) -> list[str]:
-    """The one branch that has to be here, where it is not."""
-    listing = seen.facts.refs
-    base = branch_in(listing, request.base) or branch_in(listing, seen.resolution.branch)
-    return [base.name] if base is not None and _behind(base) else []
-
-
-def _needed(request: Request, seen: Looked) -> list[str]:
-    """The branches whose tip has to be here: the chosen one, and a development branch that may not be alive."""
-    if request.refresh in ("none", "probe"):
-        return []
-    if request.refresh == "all":
-        return _all_behind(seen)
-    default, *development = (
-        branch_in(seen.facts.refs, name)
-        for name in (seen.facts.repository.default_branch, *development_names(seen.view.listed.default))
-    )
-    contenders = [b for b in development if b is not None and b != default][:1]
-    pair = (*contenders, default) if contenders and default is not None else ()
-    undated = [b.name for b in pair if b.date_state == "object-missing" and _behind(b)]
-    return sorted({*_chosen(request, seen), *undated})
-
-
-def _left(request: Request, seen: Looked, remote: str, fetched: list[_Fetched]) -> Iterator[str]:
+def _left(request: Request, seen: Pass, remote: str, results: Sequence[FetchResult]) -> Iterator[str]:
     """What was fetched and is not here as it was listed, and why: first of all the branch that was chosen."""
-    chosen = _chosen(request, seen)
-    behind = dict.fromkeys([*chosen, *_all_behind(seen)]) if fetched else {}
-    for each in reversed(fetched):
-        left = [name for name in behind if name in each.names or (each.whole and each.failure is None)]
-        symrefs = find_symrefs(request.git, remote, left[:_MOST_LINES])
+    behind = dict.fromkeys([*chosen(seen, request.base), *all_behind(seen)])
+    for each in reversed(results):
+        whole = each.fetch.whole and each.failure is None
+        left = [name for name in behind if whole or name in each.fetch.names]
+        symrefs = find_symrefs(request.git, remote, left[:_MOST_SYMREFS])
         for name in left:
             del behind[name]
             if name in symrefs:
                 yield f"{shown(name)} could not be fetched: {symrefs[name].kind}: {symrefs[name].detail}"
-        rest = [shown(name) for name in left if name not in symrefs]
+        rest = [name for name in left if name not in symrefs]
         if rest:
-            more = f", and {len(rest) - _MOST_NAMED} more" if len(rest) > _MOST_NAMED else ""
             became = f"changed on {remote} after it was listed"
             if each.failure is not None:
                 became = f"could not be fetched: {each.failure.kind}: {each.failure.detail}"
-            yield f"{', '.join(rest[:_MOST_NAMED])}{more} {became}"
-
-
-def _all_behind(seen: Looked) -> list[str]:
-    return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
-
-
-def _unlooked(request: Request, asked: Asked, seen: Looked) -> list[str]:
-    """The lines to bring because one of them may carry the release on which the answer hangs.
-
-    Never where that could not change the answer, nor into a shallow clone, in which lineage is not read.
-    """
-    given = request.base is not None or (
-        seen.resolution.source == "remembered" and request.settings.on_conflict == "remembered"
-    )
-    if given or asked.checkout.shallow or request.refresh in ("none", "probe"):
-        return []
-    unlooked = (branch_in(seen.facts.refs, name) for name in unlooked_lines(seen.facts, seen.view))
-    lines = [b.name for b in unlooked if b is not None and _behind(b)][:_MOST_LINES]
-    default = branch_in(seen.facts.refs, seen.facts.repository.default_branch)
-    # A release sits on a line or on the default's: without the default's tip nobody can tell which.
-    if lines and default is not None and default.cached_tip is None:
-        lines.append(default.name)
-    return sorted({name for name in lines if fault_of(name) is None})
-
-
-def _behind(branch: Branch) -> bool:
-    return branch.tip is not None and branch.tip != branch.cached_tip
+            yield f"{and_more(rest, _MOST_NAMED)} {became}"
 
 
 def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
@@ -357,31 +273,31 @@ def _name(choice: RemoteChoice | None, checkout: Checkout) -> str:
     return from_url or checkout.name
 
 
-def _sources(asked: Asked) -> tuple[Source, ...]:
-    remembered = asked.remembered
+def _sources(inputs: RunInputs) -> tuple[Source, ...]:
+    remembered = inputs.remembered
     preferences = Source(name="preferences", state=remembered.state, detail=remembered.detail)
-    told = asked.issue.source
+    told = inputs.issue.source
     trackers = [
         told if told is not None and told.name == name else Source(name=name, state="not-asked")
         for name in ("jira", "github")
     ]
-    return (_remote_source(asked), *trackers, preferences)
+    return (_remote_source(inputs), *trackers, preferences)
 
 
-def _remote_source(asked: Asked) -> Source:
-    if asked.choice is None:
+def _remote_source(inputs: RunInputs) -> Source:
+    if inputs.choice is None:
         return Source(name="remote", state="not-asked", kind="no-remote", detail="this repository has no remote")
-    host = asked.choice.host
-    if asked.answer is None:
+    host = inputs.choice.host
+    if inputs.answer is None:
         return Source(name="remote", state="not-asked", host=host, detail="by --refresh none")
-    if isinstance(asked.answer, Failure):
-        failed = asked.answer
+    if isinstance(inputs.answer, Failure):
+        failed = inputs.answer
         return Source(
             name="remote",
             state="failed",
             kind=failed.kind,
             host=failed.host,
             detail=failed.detail,
-            ms=asked.milliseconds,
+            ms=inputs.milliseconds,
         )
-    return Source(name="remote", state="answered", host=host, ms=asked.milliseconds)
+    return Source(name="remote", state="answered", host=host, ms=inputs.milliseconds)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost
+from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost, log_line, moment
 from candidates.exit_codes import ExitCode
+from candidates.listing_state import doubt, listing_state, proves_absence, silence
 from candidates.questions.questions import Asking, base_branch_question, fetch_failed_question, remote_question
 from candidates.resolver import Base, Serving, base_of, derived_branch
 from candidates.run.collect import Collected, RemoteUndecided
@@ -53,10 +54,10 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     """
     decision = _undecided(collected, policy)
     serving: Serving = "any"
-    if (silence := _silence(collected.facts)) is not None:
+    if listing_state(collected.facts) == "silent":
         match policy.on_fetch_failure or (None if policy.unattended else "ask"):
             case "abort":
-                why = f"stopped by --on-fetch-failure abort: {silence}"
+                why = f"stopped by --on-fetch-failure abort: {silence(collected.facts)}"
                 return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
             case "ask":
                 return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
@@ -102,7 +103,7 @@ def asks_on_issue(collected: Collected, policy: Policy) -> bool:
 
 def is_silent(collected: Collected) -> bool:
     """Whether the remote was asked and did not answer."""
-    return _silence(collected.facts) is not None
+    return listing_state(collected.facts) == "silent"
 
 
 def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking | None = None) -> Decision:
@@ -133,7 +134,7 @@ def _undecided(collected: Collected, policy: Policy) -> Decision:
         trail=collected.resolution.trail,
         sources=collected.sources,
         would_post=_would_post(collected, policy),
-        log=tuple(_dated(collected, line) for line in collected.log),
+        log=tuple(log_line(collected.facts.now, line) for line in collected.log),
     )
 
 
@@ -148,17 +149,11 @@ def _given(
     remote = facts.repository.remote
     # What holds a credential is a URL, and no branch: of a name nothing is hidden.
     name = shown(redact(base))
-    if facts.refs.complete or remote is None:
+    if proves_absence(facts):
         whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
         message = f"{shown(whose)} has no branch {name}"
         raise InvalidInput(message, where="--base", hint=near_hint(base, listed))
-    if facts.refs.failure is not None:
-        why = f"{remote} did not answer"
-    elif facts.refs.provenance == "local":
-        why = f"{remote} was not asked"
-    else:
-        why = f"the list of {remote} is incomplete"
-    said = f"{name} is not known here, and {why}: whether it exists cannot be told"
+    said = f"{name} is not known here, and {doubt(facts)}: whether it exists cannot be told"
     return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
 
 
@@ -182,8 +177,8 @@ def _settled(
         base = Base(ref=base.ref, commit=base.commit, status="cached-stale")
     log = decision.log
     if base.status != "fresh":
-        log = (*log, _dated(collected, _staleness(facts, branch, base, policy)))
-    settled = altered(
+        log = (*log, log_line(collected.facts.now, _staleness(facts, branch, base, policy)))
+    settled = replace(
         decision,
         base_branch=branch,
         base_ref=base.ref,
@@ -198,16 +193,16 @@ def _settled(
 def _which_branch(collected: Collected, policy: Policy) -> Question:
     resolution = collected.resolution
     if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
-        resolution = altered(resolution, branch=derived)  # first and marked, also before a memory
+        resolution = replace(resolution, branch=derived)  # first and marked, also before a memory
     return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
 
 
 def _asking(decision: Decision, question: Question) -> Decision:
-    return altered(decision, questions=(question,))
+    return replace(decision, questions=(question,))
 
 
 def _stopped(decision: Decision, collected: Collected, why: str) -> Decision:
-    return altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, why)))
+    return replace(decision, base_fetch_status="aborted", log=(*decision.log, log_line(collected.facts.now, why)))
 
 
 def _unread_issue(facts: Facts) -> str | None:
@@ -220,23 +215,15 @@ def _unread_issue(facts: Facts) -> str | None:
 
 def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
     if policy.replay:
-        why = f"replayed from facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}"
-    elif facts.repository.remote is None:
-        why = "this repository has no remote"
-    elif (silence := _silence(facts)) is not None:
-        why = silence
-    elif facts.refs.provenance == "local":
-        why = f"{facts.repository.remote} was not asked"
+        why = f"replayed from facts of {moment(facts.now)}"
     else:
-        why = "the advertised commit was not brought here"
+        match listing_state(facts):
+            case "no-remote":
+                why = "this repository has no remote"
+            case "silent":
+                why = silence(facts) or ""
+            case "not-asked":
+                why = f"{facts.repository.remote} was not asked"
+            case "answered" | "incomplete":
+                why = "the advertised commit was not brought here"
     return f"{branch}: {base.status}: {base.ref} serves at {base.commit}; {why}"
-
-
-def _silence(facts: Facts) -> str | None:
-    """That the remote did not answer, and why; None where it did, or was not asked."""
-    remote, failure = facts.repository.remote, facts.refs.failure
-    return f"{remote} did not answer ({failure.kind}: {failure.detail})" if remote and failure else None
-
-
-def _dated(collected: Collected, line: str) -> str:
-    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {shown(line)}"

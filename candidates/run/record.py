@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import Decision, Decisions
+from candidates.contract import AnyDecision, decisions_of
 from candidates.run.issue_comment import answered_changes, asked_changes, asked_patch, waits
 from candidates.state_file import (
     Refused,
@@ -21,10 +21,8 @@ from candidates.state_file import (
     write_state,
 )
 
-Answer = Decision | Decisions
 
-
-def record(answer: Answer, roots: Sequence[Path], file: Path, now: datetime) -> Refused | None:
+def record(answer: AnyDecision, roots: Sequence[Path], file: Path, now: datetime) -> Refused | None:
     """Write a settled answer into the state file; why that was refused, None where it was not.
 
     `roots`: the repositories' folders, one a decision.
@@ -34,7 +32,7 @@ def record(answer: Answer, roots: Sequence[Path], file: Path, now: datetime) -> 
     def changes(document: Mapping[str, object]) -> State:
         if waits(answer):
             return asked_changes(answer)
-        return decided_changes(document, _decisions(answer), roots, canonical=canonical) | answered_changes(document)
+        return decided_changes(document, decisions_of(answer), roots, canonical=canonical) | answered_changes(document)
 
     try:
         write_state(file, changes, now=now)
@@ -43,18 +41,14 @@ def record(answer: Answer, roots: Sequence[Path], file: Path, now: datetime) -> 
     return None
 
 
-def with_patch(answer: Answer, roots: Sequence[Path], file: Path | None) -> tuple[Answer, Refused | None]:
+def with_patch(answer: AnyDecision, roots: Sequence[Path], file: Path | None) -> tuple[AnyDecision, Refused | None]:
     """The answer with the merge patch of a state (none is there: of an empty one); or why there is none."""
     canonical = canonical_root(file.resolve().parent if file is not None else Path.cwd())
     state = read_state(file) if file is not None and os.path.lexists(file) else {}
     if waits(answer):
-        return altered(answer, state_patch=asked_patch(answer)), None
+        return replace(answer, state_patch=asked_patch(answer)), None
     try:
-        patch = answered_changes(state) | state_patch(state, _decisions(answer), roots, canonical=canonical)
+        patch = answered_changes(state) | state_patch(state, decisions_of(answer), roots, canonical=canonical)
     except Refused as fault:
         return answer, fault
-    return altered(answer, state_patch=patch), None
-
-
-def _decisions(answer: Answer) -> tuple[Decision, ...]:
-    return answer.decisions if isinstance(answer, Decisions) else (answer,)
+    return replace(answer, state_patch=patch), None

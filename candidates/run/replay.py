@@ -10,9 +10,9 @@ from typing import BinaryIO, cast, get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import Decision, Source, SourceName, decode_bundle
+from candidates.contract import Decision, Source, SourceName, decode_bundle, moment
 from candidates.exit_codes import ExitCode
 from candidates.resolver import resolve
 from candidates.run.collect import Collected
@@ -69,7 +69,7 @@ def overlaid(facts: Facts, flags: Mapping[str, object]) -> Facts:
     layer = read_flags(flags)
     fields = msgspec.structs.fields(Settings)
     settings = {f.name: layer[f.encode_name].value for f in fields if f.encode_name in layer}
-    return altered(facts, settings=altered(facts.settings, **settings))
+    return replace(facts, settings=replace(facts.settings, **settings))
 
 
 def recollected(facts: Facts) -> Collected:
@@ -87,5 +87,5 @@ def recollected(facts: Facts) -> Collected:
         confidence=ranked.confidence,
         choice=RemoteChoice(name=remote, url=repository.url, reason=reason) if remote is not None else None,
         sources=tuple(Source(name=name, state="not-asked", detail="a replay") for name in get_args(SourceName)),
-        log=(f"replayed: these are the facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}",),
+        log=(f"replayed: these are the facts of {moment(facts.now)}",),
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from collectors.process import Git, Ran
+    from collectors.process import Git, ProcessResult
 
 _OID = re.compile(OID_PATTERN)
 
@@ -333,7 +333,7 @@ def _count_with_library(
         return None
 
 
-def _run(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> Ran:
+def _run(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> ProcessResult:
     """Like `_ask`, and _Unanswered where git ended with an error or at the deadline."""
     ran = _ask(git, git_dir, *arguments, lines=lines, timeout=timeout)
     if ran.timed_out:
@@ -344,7 +344,7 @@ def _run(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), ti
     return ran
 
 
-def _ask(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> Ran:
+def _ask(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> ProcessResult:
     """Run git on this git directory, the lines on its standard input.
 
     Replacements (refs/replace) are this clone's own view; the facts are about the branches that all share.

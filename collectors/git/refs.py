@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput, SetupError
+from collectors.git.failures import failure_of
 from collectors.git.ref_lines import parse_ref_lines, text_of
 from collectors.remote_url import host_of, redact, rewritten
 from ranking.facts import Branch, Failure, RefListing, Tag
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from collectors.git.local_refs import LocalRefs
     from collectors.git.repository import Config
-    from collectors.process import Deadline, Git, Ran
+    from collectors.process import Deadline, Git, ProcessResult
 
     _RemoteRule = Callable[[Config, Sequence[str]], tuple[str, str] | None]
 
@@ -146,10 +147,10 @@ def ask_remote(
     heard = _ask(git, (*wanted, "--", remote), deadline, host or host_of(remote))
     if isinstance(heard, Failure):
         return heard
-    return altered(parse_advertised(text_of(heard)), milliseconds=heard.milliseconds)
+    return replace(parse_advertised(text_of(heard)), milliseconds=heard.milliseconds)
 
 
-def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
+def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> ProcessResult | Failure:
     ran = git.run("ls-remote", *question, deadline=deadline)
     if ran.code == 0 and not ran.stdout:
         # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty
@@ -157,13 +158,7 @@ def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None
         ran = git.run("ls-remote", *question, deadline=deadline, packets=True)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
             return Failure(kind="protocol", detail="the answer is empty, and not in git's protocol", host=host)
-    return ran if ran.code == 0 else _failure(ran, host)
-
-
-def _failure(ran: Ran, host: str | None) -> Failure:
-    from collectors.git.failures import failure_of  # noqa: PLC0415 - its patterns serve a failure alone
-
-    return failure_of(ran, host)
+    return ran if ran.code == 0 else failure_of(ran, host)
 
 
 # So GIT_TRACE_PACKET marks what was received.
@@ -258,7 +253,7 @@ def find_symrefs(git: Git, remote: str, names: Sequence[str]) -> dict[str, Failu
     for name in names:
         asked = git.run("symbolic-ref", "--quiet", remote_tracking(remote, name))
         if asked.code not in {0, 1}:  # 1: it is none
-            found[name] = _failure(asked, None)
+            found[name] = failure_of(asked, None)
         elif target := "\n".join(asked.lines):
             detail = f"{remote_tracking(remote, name)} is a symref to {target}"
             found[name] = Failure(kind="unknown", detail=detail)
@@ -273,7 +268,7 @@ def _refuse_faulty(*names: str) -> None:
 
 def _fetch(git: Git, remote: str, refspecs: Sequence[str], deadline: Deadline, host: str | None) -> Failure | None:
     ran = git.run(*_QUIET_CONFIG, "fetch", *_EXACT_FETCH, "--", remote, *refspecs, deadline=deadline)
-    return None if ran.code == 0 else _failure(ran, host)
+    return None if ran.code == 0 else failure_of(ran, host)
 
 
 # --- the listing ---

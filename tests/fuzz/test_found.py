@@ -16,7 +16,6 @@ from msgspec.structs import replace as altered
 
 from candidates.commands.rank import rank_stream
 from candidates.contract import decode_bundle
-from candidates.questions.languages import parse_language
 from candidates.run.answers import with_evidence_of
 from candidates.run.decide import Policy, decide
 from candidates.run.replay import recollected
@@ -423,8 +422,3 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
 def test_a_device_without_end_is_refused() -> None:
     with pytest.raises(InvalidInput, match="larger than 64 MiB"):
         read_input("/dev/zero", io.BytesIO(), "the issue")
-
-
-def test_a_number_of_thousands_of_digits_in_a_language_is_no_language() -> None:
-    with pytest.raises(InvalidInput, match="is no TOML: Exceeds the limit"):
-        parse_language(b"another = " + b"9" * 5_000, "x", {}, "the language file x.toml")

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candidates.checks.gate import gate
-from candidates.questions.languages import ENGLISH, parse_language
 from candidates.state_file import base_faults, change_text, parse_state
 from collectors.config.files import parse_file
 from collectors.errors import InvalidInput
@@ -137,12 +136,6 @@ def test_a_configuration_file(data: bytes, source: str) -> None:
         assert isinstance(found, InvalidInput)
     elif source == "repository":
         assert not {"jira.token", "jira.url", "autonomy"} & found.keys()
-
-
-@fuzzed
-@given(bytes_like(b'[x]\ny = "{count}"\n', "\n".join(f'{k} = "{v}"' for k, v in ENGLISH.texts.items()).encode()))
-def test_a_language_file(data: bytes) -> None:
-    answered(lambda: parse_language(data, "xx", ENGLISH.texts, "the file"))
 
 
 @fuzzed

@@ -284,7 +284,7 @@ def test_near_names_are_offered() -> None:
 @pytest.mark.parametrize(
     ("bundle", "why"),
     [
-        (silent(), "origin did not answer"),
+        (silent(), "origin did not answer (timed-out)"),
         (here(facts(BRANCHES, provenance="local", complete=False)), "origin was not asked"),
         (here(facts(BRANCHES, complete=False)), "the list of origin is incomplete"),
     ],

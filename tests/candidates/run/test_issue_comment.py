@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace as altered
 
 from candidates.contract import decode_bundle
-from candidates.run.issue_comment import marker_of, question_on
+from candidates.run.issue_comment import answered_changes, marker_of, question_on
 from collectors.jira.comments import text_of
 from ranking.facts import Evidence
 from ranking.rank import rank
@@ -197,6 +197,20 @@ def test_the_state_keeps_that_the_run_waits_and_later_that_it_does_not(
     mine.resolve("APP-1", "--ask-on-issue", "--state", state)
     kept = json.loads(state.read_text(encoding="utf-8"))
     assert (kept["baseBranch"], kept["circuitBreaker"]["tripped"]) == ("release/8.3.0", False)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "evidence"),
+    [
+        (6, {"askedOnIssue": None}),
+        (6, {}),
+        (6, None),
+        (3, {"askedOnIssue": {"target": "APP-1", "url": "https://jira", "at": "2026-11-30T09:00:00Z"}}),
+    ],
+)
+def test_a_breaker_that_something_else_tripped_is_left_alone(trigger: int, evidence: object) -> None:
+    breaker = {"tripped": True, "trigger": trigger, "detail": "asked on APP-1: https://jira"}
+    assert answered_changes({"circuitBreaker": breaker, "baseBranchEvidence": evidence}) == {}
 
 
 # --- what is quoted ---
