@@ -124,7 +124,7 @@ def infer_conventions(
             topics.append(name)
     members = {t: len(under[t]) for t in {line.template for line in lines.values()}}
     dominant = max((t for t in members if members[t] > 1), key=lambda t: (members[t], -len(t), t), default=None)
-    left = tuple(name for name in names.work if name not in lines)
+    left = tuple(name for name in names.work if name not in lines and name not in wanted)
     return Conventions(lines, members, dominant, left, tuple(topics), readings)
 
 
