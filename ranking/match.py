@@ -27,6 +27,7 @@ from ranking.words import is_family
 _WORD = re.compile("[a-z]+")
 _NAMED = 5
 _NEAR = 12
+_DECLARED = {"version": "this version", "line": "a version of the line", "other": "a version of another line"}
 
 Outcome = Literal["taken", "not-created", "lost", "unread", "unsure", "unknown"]
 """taken: by one branch or several alike; not-created: its branch does not exist yet and the development branch takes
@@ -393,12 +394,13 @@ def _say(code: str, candidate: Candidate, case: Case, repo: Repo) -> str:
                 return f"no release shows yet what {under} are for"
             return f"of {sum(counted)} {under}, {counted[0]} carry the releases of their version"
         case "habit":
-            return f"{rest} of the recent releases with as many numbers were made on {under}"
+            made = f"{rest} of the recent releases with as many numbers were made on {under}"
+            return "no release has as many numbers" if rest == "unknown" else made
         case "unknown-words":
             known = repo.record.neutral | {word for product in case.product.words for word in product}
             words = [w for w in (reading.words if reading else ()) if not is_family(w) and w not in known]
             return f"words that no release here carries: {' '.join(words) or shown(candidate.branch)}"
         case "declares":
-            return f"files at its tip declare {'this version' if rest == 'version' else f'a version of the {rest}'}"
+            return f"files at its tip declare {_DECLARED[rest]}"
         case _:
             return weights.SENTENCES[code if code in weights.SENTENCES else kind]
