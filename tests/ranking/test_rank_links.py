@@ -131,7 +131,7 @@ def test_an_ancestor_behind_the_nearest_does_not_count() -> None:
             [
                 (
                     "version-convention +15: inherited fixVersions 1.3.0 of APP-9: "
-                    "newer than release/1.2, the newest here; no branch release/1.3 is cut for it"
+                    "newer than release/1.2, the newest here; no branch exists for it yet (it would be release/1.3)"
                 )
             ],
         ),
@@ -275,7 +275,7 @@ def test_a_pull_request_to_where_the_version_waits_is_not_against_it() -> None:
         ),
         pytest.param(
             IssueLink(kind="release", key="9.9"),
-            "linked release 9.9: newer than release/1.2, the newest here; no branch release/9.9 is cut for it",
+            "linked release 9.9: newer than release/1.2, the newest here; no branch exists for it yet (it would be release/9.9)",
         ),
     ],
 )
