@@ -25,6 +25,7 @@ from ranking.recent import is_expired
 from ranking.record import Record, own_words
 from ranking.signals import Refs
 from ranking.targets import read_targets, same_repository
+from ranking.versions import Reading
 
 Reason = tuple[EvidenceKind, int, str]
 """One piece of evidence before it is written out: kind, points, words."""
@@ -129,7 +130,7 @@ def read_view(
         default=listed.default,
         work=work,
         left_out=work if facts.settings.work_prefixes is not None else frozenset(),
-        beside_plain=_beside_plain(lines),
+        beside_plain=_beside_plain(lines, conventions.readings),
         patterns=tuple(p.pattern for p in facts.repository.line_patterns if p.pattern.strip("*")),
     )
     repo = Repo(refs, conventions, complete=facts.refs.complete, derive_at=facts.settings.derive_at)
@@ -137,16 +138,13 @@ def read_view(
     return View(listed, names, repo, tuple(order), first, tuple(notes))
 
 
-def _beside_plain(lines: Iterable[Line]) -> frozenset[str]:
-    """The templates with a word of their own whose oldest line is no newer than the newest plain one."""
+def _beside_plain(lines: Iterable[Line], readings: Mapping[str, Reading]) -> frozenset[str]:
+    """The templates whose oldest name is no newer than the newest line without a word of its own."""
+    newest = max((line.reading.version.numbers for line in lines if not line.words), default=())
     oldest: dict[str, tuple[int, ...]] = {}
-    newest: tuple[int, ...] = ()
-    for line in lines:
-        numbers = line.reading.version.numbers
-        if line.words:
-            oldest[line.template] = min(numbers, oldest.get(line.template, numbers))
-        else:
-            newest = max(newest, numbers)
+    for reading in readings.values():
+        numbers = reading.version.numbers
+        oldest[reading.template] = min(numbers, oldest.get(reading.template, numbers))
     return frozenset(template for template, numbers in oldest.items() if numbers <= newest)
 
 
