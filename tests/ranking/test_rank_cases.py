@@ -1223,12 +1223,9 @@ def test_a_whole_ranking() -> None:
     first = ranking.candidates[0]
     assert first.branch == "release/8.4.0"
     assert first.score > 100
-    assert [e.kind for e in first.evidence] == [
-        *["issue-version"] * 3,
-        "version-convention",
-        "sort-order",
-        "ref-provenance",
-    ]
+    kinds = [e.kind for e in first.evidence]
+    assert kinds[-3:] == ["version-convention", "sort-order", "ref-provenance"]
+    assert set(kinds[:-3]) == {"issue-version"}
     assert details(ranking, "main") == [
         "repo-default +30: the server's default branch",
         "sort-order +8: number 1 of the default order",
