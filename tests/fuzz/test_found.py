@@ -317,7 +317,7 @@ def calls_of(bundle: Facts) -> int:
 def test_a_tie_of_very_many_is_said_in_a_line() -> None:
     ranking = rank(facts(["main", *(f"{'_' * n}1.1" for n in range(1, 50))], issue=wants("1.1.1")))
     assert ranking.ambiguous
-    note = next(note for note in ranking.notes if "take it alike" in note)
+    note = next(note for note in ranking.notes if "equally well" in note)
     assert note.endswith(", ...")
     assert len(note) < 200
 
