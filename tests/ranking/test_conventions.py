@@ -72,7 +72,6 @@ def test_family_words_that_run_together() -> None:
         ("stable", True),
         ("nextmain", True),
         ("releasestable", True),
-        ("stabilizationstabilization", True),
         ("releasenotes", False),
         ("unstable", False),
         ("goldstable", False),

@@ -327,7 +327,8 @@ def test_a_tag_on_a_branch_that_is_not_listed_proves_nothing_for_others() -> Non
     ],
 )
 def test_a_branch_of_a_released_version_yields(branches: str, label: str, tags: str, expected: str) -> None:
-    assert asks(branches, label, tags) == expected
+    """Half sure is enough here: which branch is the likeliest is the point."""
+    assert answer(facts(branches, tags=tags, issue=wants(label), settings=Settings(derive_at=0.5))) == expected
 
 
 def test_a_work_branch_with_releases_on_it_counts() -> None:
