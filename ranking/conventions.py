@@ -122,10 +122,18 @@ def infer_conventions(
             lines[name] = Line(name, reading, reading.template, words)
         else:
             topics.append(name)
-    members = {t: len(under[t]) for t in {line.template for line in lines.values()}}
+    members = _members(lines.values())
     dominant = max((t for t in members if members[t] > 1), key=lambda t: (members[t], -len(t), t), default=None)
     left = tuple(name for name in names.work if name not in lines and name not in wanted)
     return Conventions(lines, members, dominant, left, tuple(topics), readings)
+
+
+def _members(lines: Iterable[Line]) -> dict[str, int]:
+    """How many distinct versions the lines under each template have."""
+    versions: defaultdict[str, set[Version]] = defaultdict(set)
+    for line in lines:
+        versions[line.template].add(line.reading.version)
+    return {template: len(found) for template, found in versions.items()}
 
 
 def _proven(record: Record, readings: Mapping[str, Reading]) -> frozenset[str]:

@@ -162,19 +162,29 @@ def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, li
     refused = _refuse(name, facts)
     if refused:
         trunk = next((t for t in TRUNKS if t in usable), None)
-        return trunk, [
-            f"the server's default branch {shown(name)} {refused}: it is not used; {trunk or 'none'} is taken for it"
-        ]
+        instead = trunk or "no other branch"
+        return trunk, [f"the server's default branch {shown(name)} {refused} and is not used; {instead} stands for it"]
     if state == "cached":
         return name, [f"the default branch {name} is this clone's last knowledge, not the remote's word"]
     return name, []
 
 
+def has_key(name: str, key: str) -> bool:
+    """Whether a branch is named for an issue: its key stands in the name by itself.
+
+    >>> has_key("feature/app-12-login", "APP-12"), has_key("feature/APP-123", "APP-12")
+    (True, False)
+    """
+    lowered = key.lower()
+    if not lowered or lowered not in name.lower():
+        return False
+    return re.search(rf"(?<![a-z0-9]){re.escape(lowered)}(?![0-9])", name.lower()) is not None
+
+
 def _refuse(name: str, facts: Facts) -> str | None:
     """Why the server's default branch is nobody's default: a work branch, or the issue's own; None if it is one."""
-    key = facts.issue.key.lower() if facts.issue else ""
-    if key and re.search(rf"(?<![a-z0-9]){re.escape(key)}(?![0-9])", name.lower()):
-        return f"is named for the issue {shown(key.upper())}"
+    if facts.issue is not None and has_key(name, facts.issue.key):
+        return f"is named for the issue {shown(facts.issue.key)}"
     prefixes = facts.settings.work_prefixes
     if is_work_branch(name, None if prefixes is None else tuple(p.lower() for p in prefixes)):
         return "is a work branch"

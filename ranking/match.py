@@ -196,7 +196,8 @@ def _unsure(odds: _Odds, repo: Repo) -> Match | None:
         return None
     first = _some([c.branch for c in odds.best])
     sure = math.fsum(odds.chance[c.branch] for c in odds.best)
-    why = f"{first} fits best, but only with confidence {sure:.0%} (deriveAt {repo.derive_at:.0%})"
+    fits = "fits" if len(odds.best) == 1 else "fit"
+    why = f"{first} {fits} best, but only with confidence {sure:.0%} (deriveAt {repo.derive_at:.0%})"
     return _found("unsure", odds, repo, why)
 
 

@@ -17,7 +17,7 @@ from ranking import weights
 from ranking.claims import DECISIVE, Claim, claim
 from ranking.conventions import Conventions, Line, Names, infer_conventions, tell_work
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
-from ranking.listing import Listed, counted, few, list_branches, refs_of, tip_notes
+from ranking.listing import Listed, counted, few, has_key, list_branches, refs_of, tip_notes
 from ranking.match import Repo
 from ranking.names import shown
 from ranking.order import default_order
@@ -56,7 +56,14 @@ def rank_surely(facts: Facts, view: View | None = None) -> Ranked:
     kept = sheet.ordered[: facts.settings.max_candidates]
     left = sheet.ordered[len(kept) :]
     top = sheet.top()
-    notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor]
+    notes = [
+        *view.listed.notes,
+        *view.notes,
+        *_left_out_notes(view.repo.conventions, {c.branch for c in claims if c.kind in DECISIVE}),
+        *targets.notes,
+        *said,
+        *floor,
+    ]
     notes += [*_memory_notes(facts, view.listed, claims), *_provenance_notes(facts)]
     notes += tip_notes(facts, (view.listed.branches[name] for name in kept))
     if left:
@@ -117,10 +124,6 @@ def read_view(
     )
     order, missing = default_order(listed, conventions, facts.settings.default_order)
     notes = list(missing)
-    if conventions.work:
-        notes.append(f"left out as work branches: {counted(conventions.work)}")
-    if conventions.topics:
-        notes.append(f"a version in the name, and no release line by it: {counted(conventions.topics)}")
     work = frozenset(names.work) - admitted
     lines = [line for line in conventions.lines.values() if line.name != listed.default]
     refs = Refs(
@@ -129,13 +132,32 @@ def read_view(
         listed=listed.branches,
         default=listed.default,
         work=work,
-        left_out=work if facts.settings.work_prefixes is not None else frozenset(),
+        left_out=(_left_out(facts, listed) - admitted)
+        | (work if facts.settings.work_prefixes is not None else frozenset()),
         beside_plain=_beside_plain(lines, conventions.readings),
         patterns=tuple(p.pattern for p in facts.repository.line_patterns if p.pattern.strip("*")),
     )
     repo = Repo(refs, conventions, complete=facts.refs.complete, derive_at=facts.settings.derive_at)
     first = order[0] if order and facts.settings.default_order is not None else None
     return View(listed, names, repo, tuple(order), first, tuple(notes))
+
+
+def _left_out(facts: Facts, listed: Listed) -> frozenset[str]:
+    """The branches that are named for the issue itself: they hold its work, and are not its base."""
+    if facts.issue is None:
+        return frozenset()
+    key = facts.issue.key
+    return frozenset(name for name in listed.branches if name != listed.default and has_key(name, key))
+
+
+def _left_out_notes(conventions: Conventions, claimed: AbstractSet[str]) -> Iterator[str]:
+    """What was left out by its name, less what some evidence speaks for."""
+    work = [name for name in conventions.work if name not in claimed]
+    if work:
+        yield f"left out as work branches: {counted(work)}"
+    topics = [name for name in conventions.topics if name not in claimed]
+    if topics:
+        yield f"a version in the name, and no release line by it: {counted(topics)}"
 
 
 def _beside_plain(lines: Iterable[Line], readings: Mapping[str, Reading]) -> frozenset[str]:

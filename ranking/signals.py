@@ -152,11 +152,14 @@ def _line_size(version: Version, product: Product, refs: Refs) -> int:
     named = {b: n for b, n in product.numbers.items() if b not in product.contrary}
     proven = [n for b, n in named.items() if product.hits[b]]
     covering = [len(n) for n in proven if covers(n, version.numbers)]
+    shared = [k for b, rs in product.carried.items() if (k := _shared_size(b, rs, product, refs))] if not proven else []
     final = [r for r in product.releases if not r.version.prerelease]
     lengths = Counter(len(r.numbers) for r in final[-_USUAL:])
     size = max(lengths, key=lambda k: (lengths[k], k), default=_USUAL_SIZE) - 1
     if covering:
         size = max(covering)
+    elif shared:
+        size = max(Counter(shared), key=lambda k: (Counter(shared)[k], k))
     else:
         pool = proven or [
             n for b, n in named.items() if product.members[refs.names[b].template] > 1 and b not in refs.work
@@ -167,6 +170,15 @@ def _line_size(version: Version, product: Product, refs: Refs) -> int:
             votes[len(numbers)] += 3 if numbers[0] == version.numbers[0] else 1
         size = max(votes, key=lambda k: (votes[k], k), default=size)
     return max(1, min(size, len(version.numbers)))
+
+
+def _shared_size(branch: str, releases: Sequence[Release], product: Product, refs: Refs) -> int:
+    """How many numbers the releases on a branch without a version in its name share; 0 for one that rolls on."""
+    own = [r.numbers for r in releases if refs.default not in (r.branches or ())]
+    if branch == refs.default or branch in product.numbers or len(own) <= 1:
+        return 0
+    first, last = min(own), max(own)
+    return next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
 
 
 def _newest(version: Version, size: int, product: Product, refs: Refs) -> Line | None:
@@ -221,15 +233,13 @@ def _is_able(each: Candidate) -> bool:
 
 def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: Refs) -> Iterator[Candidate]:
     """The branches that could take the version, with their signals."""
+    default = case.product.default_numbers or ()
+    if default and covers(default, case.version.numbers):
+        # The default branch is named for the line: a wider name is not closer.
+        placed = [p for p in placed if p.name not in ("line", "coarse") or len(p.numbers or ()) >= len(default)]
     if any(p.name in ("exact", "line", "coarse") and p.standing in ("newest", "merged") for p in placed):
         # A named branch carries the line: others without a version were merely cut from it.
         placed = [p for p in placed if p.name != "none"]
-    fewest: dict[Numbers | None, int] = {}
-    commonest: dict[str, int] = {}
-    for each in placed:
-        words = _count_words(each.branch, refs)
-        fewest[each.numbers] = min(words, fewest.get(each.numbers, words))
-        commonest[each.name] = max(_members(each.branch, case, refs), commonest.get(each.name, 0))
     habit = _habit(case, refs)
     exact = any(p.name == "exact" for p in placed)
     named = _is_named(refs.record.asked(wanted), refs)
@@ -239,11 +249,9 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
         standing = "first" if each.standing == "unread" else each.standing
         codes = [f"{each.name}|{standing}", *_moved(each, case, refs)]
         if each.name not in ("contrary", "none", "newer", "older"):
-            codes += _template(each, case, refs, commonest[each.name])
+            codes += _template(each, case, refs)
             if exact and each.name in ("line", "coarse"):
                 codes.append("beside-exact|" + ("carries" if each.standing in ("newest", "merged") else "lacks"))
-            if _count_words(each.branch, refs) > fewest[each.numbers]:
-                codes.append("wordy|" + ("newest" if each.standing in ("newest", "merged") else "other"))
         codes += _words(each, wanted, case, refs, known, named=named)
         if each.name not in ("newer", "older"):
             codes.append(f"habit|{habit(each.branch)}")
@@ -340,16 +348,13 @@ def _new_line(case: Case) -> bool:
     return case.newer or (case.newest is not None and start > case.newest.numbers[: case.size])
 
 
-def _template(each: Candidate, case: Case, refs: Refs, commonest: int) -> Iterator[str]:
+def _template(each: Candidate, case: Case, refs: Refs) -> Iterator[str]:
     """What the branches with such names show: whether their releases were made on them, how common they are."""
     reading, product = refs.names[each.branch], case.product
     own, away = product.own[reading.template], product.away[reading.template]
     judged = "|often" if own + away >= _PROVEN else ""
     carries = "carries" if each.standing in ("newest", "merged") else "lacks"
     yield f"template|{'own' if own else 'away' if away else 'new'}{judged}|{carries}"
-    members = product.members[reading.template]
-    if commonest > members:
-        yield f"rarer|{'far' if commonest >= 3 * members else 'some'}|{carries}"
     if not covers(each.numbers or (), case.version.numbers) and _is_out(each, case, refs):
         yield "out"
 
@@ -374,12 +379,10 @@ def _words(
         yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'unproven'}"
         if not case.product.releases and refs.is_beside_plain(each.branch):
             yield "beside-plain"
-    if reading is not None and reading.components == 1 and not reading.version.wildcard:
-        yield f"bare|{'words' if unknown else 'plain'}"
     if each.branch in refs.work:
         yield "work|" + ("exact" if each.name == "exact" else "other")
-    if reading is not None and reading.tail and reading.tail != wanted.tail:
-        yield "tail"
+    if reading is not None:
+        yield from _spelling(reading, wanted, case, unknown=bool(unknown))
     asked, own = refs.record.asked(wanted), frozenset(words)
     if any(product <= own for product in refs.record.products if product not in case.product.words):
         yield "product|other"
@@ -387,6 +390,18 @@ def _words(
         yield "product|asked"
     elif asked and asked not in refs.record.products and named:
         yield "product|not-named"
+
+
+def _spelling(reading: Reading, wanted: Reading, case: Case, *, unknown: bool) -> Iterator[str]:
+    """What the version in a name looks like: one number only, a pre-release, more numbers behind it."""
+    if reading.components == 1 and not reading.version.wildcard:
+        yield f"bare|{'words' if unknown else 'plain'}"
+        if unknown and not case.product.releases:
+            yield "number-of-something"
+    if reading.version.prerelease:
+        yield "phase"
+    if reading.tail and reading.tail != wanted.tail:
+        yield "tail"
 
 
 def _is_named(product: AbstractSet[str], refs: Refs) -> bool:
@@ -399,14 +414,6 @@ def _words_of(branch: str, refs: Refs) -> tuple[str, ...]:
     if reading is not None:
         return reading.words
     return tuple(word for word in "".join(c if c.isalpha() else " " for c in branch.lower()).split() if word)
-
-
-def _count_words(branch: str, refs: Refs) -> int:
-    return len(frozenset(_words_of(branch, refs)))
-
-
-def _members(branch: str, case: Case, refs: Refs) -> int:
-    return case.product.members[refs.names[branch].template] if branch in refs.names else 0
 
 
 def _habit(case: Case, refs: Refs) -> Callable[[str], str]:
@@ -428,9 +435,9 @@ def _habit(case: Case, refs: Refs) -> Callable[[str], str]:
 
 def _declared(branch: str, case: Case, refs: Refs) -> Iterator[str]:
     """What files at the tip declare, and whether automation names the branch."""
-    found = declared(refs.listed[branch])
-    if found:
-        yield f"declares|{_nearest(found, case)}"
+    nearest = _nearest(declared(refs.listed[branch]), case)
+    if nearest:
+        yield f"declares|{nearest}"
     if refs.patterns and any(fnmatchcase(branch, p) for p in refs.patterns):
         yield "pattern"
 
@@ -445,7 +452,7 @@ def _nearest(found: Iterable[Version], case: Case) -> str:
     numbers = [v.numbers for v in found]
     if any(trimmed(n) == trimmed(case.version.numbers) for n in numbers):
         return "version"
-    return "line" if any(n[: case.size] == case.version.numbers[: case.size] for n in numbers) else "other"
+    return "line" if any(n[: case.size] == case.version.numbers[: case.size] for n in numbers) else ""
 
 
 # --- the default branch, and no branch at all ---
@@ -473,8 +480,13 @@ def _trunk(case: Case, refs: Refs) -> Iterator[str]:
         yield f"trunk|after-{_after(case, refs)}|{'newer' if _new_line(case) else 'older'}"
     if not case.product.releases:
         yield "trunk|no-releases"
-    if refs.default in refs.listed and (found := declared(refs.listed[refs.default or ""])):
-        yield f"trunk|declares|{_nearest(found, case)}"
+    numbers = case.product.default_numbers
+    if numbers:
+        yield f"trunk|named|{'covers' if covers(numbers, case.version.numbers) else 'other'}"
+    default = refs.listed.get(refs.default or "")
+    nearest = _nearest(declared(default), case) if default else ""
+    if nearest:
+        yield f"trunk|declares|{nearest}"
 
 
 def _nothing(case: Case, refs: Refs) -> Iterator[str]:

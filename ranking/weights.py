@@ -72,7 +72,12 @@ LISTED: Final = 5
 CACHED: Final = 1
 """Only this clone knows it: the remote did not answer."""
 
-PRIORS: Final[Mapping[str, int]] = {"beside-plain": -40, "product|not-named": -40, "short": -60}
+PRIORS: Final[Mapping[str, int]] = {
+    "beside-plain": -40,
+    "product|not-named": -40,
+    "short": -60,
+    "number-of-something": -60,
+}
 """Points for what is too rare in recorded histories to fit.
 
 Where nothing is released, a word beside plain lines names a product; a label's product word excludes other branches;
@@ -81,12 +86,12 @@ two numbers that are newer than all may begin a line, which no branch without a 
 
 SENTENCES: Final[Mapping[str, str]] = {
     "moved": "newer lines were released from it since",
-    "rarer": "more branches are named in another way for such a version",
+    "phase": "its name has the word of a pre-release",
+    "number-of-something": "the one number in its name may count something else, and nothing is released",
     "short": "the version is newer than all and may begin a line",
     "bare": "its name has one number only",
     "once": "it carries one release only",
     "out": "it is named for one release, which has been made",
-    "wordy": "another branch of the same version has a plainer name",
     "work": "it looks like a work branch",
     "tail": "more numbers follow the version in its name",
     "product|asked": "it is named for the product of the label",
