@@ -121,34 +121,36 @@ def support(questions: list[Question]) -> Counter[str]:
 
 
 def _supported(questions: list[Question]) -> list[Question]:
-    known = {code for code, n in support(questions).items() if n >= LEAST_REPOSITORIES}
+    known = {code for code, n in support(questions).items() if n >= LEAST_REPOSITORIES} | weights.PRIORS.keys()
     return [q._replace(rows=[(n, tuple(c for c in has if c in known)) for n, has in q.rows]) for q in questions]
 
 
 def fit(questions: list[Question]) -> dict[str, int]:
     """The points of each code."""
     used = [q for q in questions if any(name in q.right for name, _ in q.rows)]
-    codes = sorted({code for q in used for _, has in q.rows for code in has})
+    codes = sorted({code for q in used for _, has in q.rows for code in has} - weights.PRIORS.keys())
     column = {code: i for i, code in enumerate(codes)}
     each = Counter(q.repository for q in used)
     rows: list[int] = []
     columns: list[int] = []
     owner: list[int] = []
     right: list[bool] = []
+    fixed: list[float] = []
     for i, question in enumerate(used):
         for name, has in question.rows:
-            rows += [len(owner)] * len(has)
-            columns += [column[code] for code in has]
+            rows += [len(owner)] * sum(code in column for code in has)
+            fixed.append(sum(weights.PRIORS.get(code, 0) for code in has) / SCALE)
+            columns += [column[code] for code in has if code in column]
             owner.append(i)
             right.append(name in question.right)
     matrix = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(owner), len(codes)))
-    of, good = np.array(owner), np.array(right)
+    of, good, given = np.array(owner), np.array(right), np.array(fixed)
     start = np.searchsorted(of, np.arange(len(used)))
     weight = np.array([1 / each[q.repository] for q in used])
     weight *= len(used) / weight.sum()
 
     def loss(points: np.ndarray) -> tuple[float, np.ndarray]:
-        sums = matrix @ points
+        sums = matrix @ points + given
         most = np.maximum.reduceat(sums, start)
         power = np.exp(sums - most[of])
         total = np.add.reduceat(power, start)
@@ -178,11 +180,16 @@ def _shift(points: dict[str, int], reference: str, names: tuple[str, ...]) -> No
 
 def answer(points: dict[str, int], question: Question) -> tuple[dict[str | None, int], dict[str | None, float]]:
     """The sum of points and the probability of everything that may be answered."""
-    sums = {name: sum(points.get(code, 0) for code in has) for name, has in question.rows}
+    sums = {name: sum(_points(points, code) for code in has) for name, has in question.rows}
     most = max(sums.values())
     power = {name: float(np.exp((s - most) / SCALE)) for name, s in sums.items()}
-    total = sum(power.values())
+    alike = {codes: power[name] for name, codes in question.rows}
+    total = sum(p for p in alike.values() if p < 1) + sum(p for p in power.values() if p >= 1)
     return sums, {name: p / total for name, p in power.items()}
+
+
+def _points(points: dict[str, int], code: str) -> int:
+    return weights.PRIORS.get(code, points.get(code, points.get(code.replace("|merged", "|newest"), 0)))
 
 
 def judge(points: dict[str, int], question: Question, derive_at: float) -> tuple[str, float, bool]:

@@ -7,6 +7,7 @@ are one reason, not two.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -104,7 +105,7 @@ def _by_identity(book: _Book, listed: Listed, targets: Targets) -> bool:
         wanted = label.strip().lower()
         if is_family(wanted) or not any(c.isalnum() for c in wanted):
             continue
-        branches = [b for b in listed.branches if wanted in (b.lower(), b.lower().rpartition("/")[2])]
+        branches = [b for b in listed.branches if _is_called(b.lower(), wanted)]
         for branch in branches:
             book.add(branch, "issue-version", weights.ISSUE_VERSION, f"{name}: this branch's name", name)
             found = True
@@ -146,6 +147,12 @@ def _on_several_lines(placed: Sequence[_Placed], listed: Listed) -> bool:
     """Whether the versions go to more than one place; one that finds none is a place of its own."""
     places = {frozenset(each.branches(listed) or {str(each.target)}) for each in placed}
     return len(places) > 1
+
+
+def _is_called(branch: str, label: str) -> bool:
+    """Whether a label is the name of a branch, or its last part in a folder of release lines."""
+    folder, _, last = branch.rpartition("/")
+    return branch == label or (last == label and all(map(is_family, re.findall("[a-z]+", folder))))
 
 
 def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) -> list[_Placed]:

@@ -127,7 +127,10 @@ def _weigh(case: Case) -> _Odds:
     most = max((*sums.values(), trunk, nothing))
     power = {branch: math.exp((points - most) / SCALE) for branch, points in sums.items()}
     others = math.exp((trunk - most) / SCALE), math.exp((nothing - most) / SCALE)
-    total = math.fsum((*power.values(), *others))
+    # A hundred branches for which the same speaks are no likelier together than one of them, unless they lead.
+    alike = {c.codes: power[c.branch] for c in case.candidates}
+    lead = [each for each in power.values() if each >= 1]
+    total = math.fsum((*(each for each in alike.values() if each < 1), *lead, *others))
     return _Odds(
         case=case,
         chance={branch: each / total for branch, each in power.items()},
@@ -183,7 +186,7 @@ def _by_default(odds: _Odds, repo: Repo) -> Match | None:
         own = repo.refs.names[default].version
         text = "this branch's version" if own.key == case.version.key else f"covered by this branch's {own}"
         reason = Reason("default|named", weights.ISSUE_VERSION, text)
-    elif "trunk|declares|version" in case.trunk and not case.version.wildcard:
+    elif "trunk|declares|version" in case.trunk and case.newer:
         reason = Reason("default|declares", weights.ISSUE_VERSION, f"files at its tip declare {case.version}")
     else:
         return None
@@ -206,7 +209,8 @@ def _on_default(odds: _Odds, repo: Repo) -> Match | None:
     line = odds.case.line
     if line is None or not line.branches or repo.default not in line.branches:
         return None
-    made = f"{line.release.name}, the newest release of the line of {odds.case.version}, was made on {repo.default}"
+    verb = "was merged into" if line.merged else "was made on"
+    made = f"{line.release.name}, the newest release of the line of {odds.case.version}, {verb} {repo.default}"
     return _found("not-created", odds, repo, made)
 
 
@@ -223,7 +227,8 @@ def _lost(odds: _Odds, repo: Repo) -> Match | None:
     line = odds.case.line
     if line is None:
         return None
-    where = f"was made only on {_some(line.branches)}" if line.branches else "is on no listed branch"
+    verb = "was merged first into" if line.merged else "was made only on"
+    where = f"{verb} {_some(line.branches)}" if line.branches else "is on no listed branch"
     why = f"{line.release.name}, the newest release of the line of {odds.case.version}, {where}"
     return _found("lost", odds, repo, why)
 
@@ -277,7 +282,7 @@ def _found(
 def strange_words(wanted: Reading, repo: Repo) -> list[str]:
     """The words of a label that nothing here carries, if they make its number the version of something else.
 
-    A word that is joined to the number (`JS-0.4.0`, `CNV v4.22`) is a product's name. A number alone needs none.
+    One word before a number that is marked as a version (`CNV v4.22`) names this product, if no other is released here.
     """
     known = repo.record.words | {word for reading in repo.refs.names.values() for word in reading.words}
     # What follows the number with a dash (`17-pool`) is a remark.
@@ -286,14 +291,17 @@ def strange_words(wanted: Reading, repo: Repo) -> list[str]:
     strange = [w for w in words if not is_family(w) and w not in repo.record.neutral and w not in known]
     if not strange:
         return []
-    last = wanted.before[-1:]
-    joined = bool(wanted.before) and not last.isspace() and last != "("
-    return [] if joined and len(strange) == 1 and (wanted.separator or wanted.version.wildcard) else strange
+    joined = bool(wanted.before)
+    marked = joined and wanted.before[-1:] in "vV" and not repo.record.products
+    return [] if marked and len(strange) == 1 else strange
 
 
 def _points(code: str) -> int:
-    fitted = POINTS.get(code)
-    return weights.PRIORS.get(code, 0) if fitted is None else fitted[0]
+    if code in weights.PRIORS:
+        return weights.PRIORS[code]
+    # What was merged in first counts like what was made there, where that is too rare to fit.
+    known = POINTS.get(code) or POINTS.get(code.replace("|merged", "|newest"))
+    return known[0] if known else 0
 
 
 def _sum(codes: Iterable[str]) -> int:
@@ -303,7 +311,7 @@ def _sum(codes: Iterable[str]) -> int:
 def _newest_here(case: Case, repo: Repo) -> tuple[tuple[tuple[int, ...], int, tuple[int, ...]], str] | None:
     known = [(case.newest.version.key, case.newest.name)] if case.newest is not None else []
     lines = repo.conventions.lines.values()
-    plain = [line for line in lines if line.name not in case.product.contrary and line.name != repo.default]
+    plain = [line for line in lines if line.name not in case.product.contrary]
     known += [(line.reading.version.key, line.name) for line in plain]
     return max(known, default=None)
 
@@ -360,7 +368,7 @@ def _name_text(candidate: Candidate, case: Case, repo: Repo) -> str:  # noqa: PL
 
 
 def _standing_text(candidate: Candidate, case: Case, repo: Repo) -> str:  # noqa: PLR0911 - a table
-    line = case.line.release.name if case.line else ""
+    line = _newest_on(candidate.branch, case)
     version = case.version
     match candidate.standing:
         case "newest":
@@ -375,11 +383,20 @@ def _standing_text(candidate: Candidate, case: Case, repo: Repo) -> str:  # noqa
         case "elsewhere":
             return f"{line} is on {_some(case.line.branches if case.line else None)}"
         case "trunk":
-            return f"{line} was made on {repo.default}"
+            return f"{line} {'was merged into' if case.line and case.line.merged else 'was made on'} {repo.default}"
         case "lost":
             return f"{line} is on no listed branch"
         case "first" | "unread":
             return ""
+
+
+def _newest_on(branch: str, case: Case) -> str:
+    """The name of the newest release of the line: of tags of one version the one that this branch carries."""
+    if case.line is None:
+        return ""
+    version = case.line.release.version
+    own = (r.name for r in case.product.carried.get(branch, ()) if r.version == version)
+    return next(own, case.line.release.name)
 
 
 def _say(code: str, candidate: Candidate, case: Case, repo: Repo) -> str:

@@ -63,22 +63,35 @@ class Record:
         self._every = sorted(found, key=lambda r: (r.created, r.version.key, r.name))
         self._sizes = Counter(r.product for r in self._every)
         self.neutral = neutral
+        self.products = frozenset(product for product in self._sizes if product)
+        self._by_word: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
+        for product in self.products:
+            for word in product:
+                self._by_word[word].add(product)
         self.majors = frozenset(r.numbers[0] for r in self._every)
         self.carriers: defaultdict[str, list[Release]] = defaultdict(list)
         for release in self._every:
             for branch in release.branches or ():
                 self.carriers[branch].append(release)
+        self._templates: frozenset[tuple[frozenset[str], str]] | None = None
         self._products: dict[tuple[frozenset[str], ...], Product] = {}
+
+    def is_made_under(self, template: str, product: frozenset[str], names: Mapping[str, Reading]) -> bool:
+        """Whether releases of a product sit on a branch under a template."""
+        if self._templates is None:
+            found = ((r.product, names[b].template if b in names else b) for b, rs in self.carriers.items() for r in rs)
+            self._templates = frozenset(found)
+        return (product, template) in self._templates
 
     @property
     def words(self) -> frozenset[str]:
         """Every word that names a product in a tag."""
         return frozenset(word for product in self._sizes for word in product)
 
-    @property
-    def products(self) -> Sequence[frozenset[str]]:
-        """The words of each product that has a word."""
-        return [product for product in self._sizes if product]
+    def named_by(self, words: AbstractSet[str]) -> list[frozenset[str]]:
+        """The products that have a word and all whose words are among these."""
+        near = {product for word in words for product in self._by_word.get(word, ())}
+        return [product for product in near if product <= words]
 
     def releases(self) -> list[Release]:
         """All releases, oldest version first."""
@@ -143,6 +156,8 @@ class Product:
                 self.under[release.numbers[:size]].append(release)
         self._majors = {r.numbers[0] for r in self.releases}
         self.members = _members(names)
+        self._proven = _proven(self.releases, names)
+        self._heads = self._run_together(names)
         self.numbers = {n: found for n, r in names.items() if (found := self._read_name(n, r)) is not None}
         self.default_numbers = self.numbers.pop(default, None) if default else None
         self.carried: defaultdict[str, list[Release]] = defaultdict(list)
@@ -164,6 +179,8 @@ class Product:
         numbers = reading.version.numbers
         if len(numbers) > 1 or reading.version.wildcard:
             return numbers
+        if reading.template in self._proven:
+            return numbers
         if not self._majors or numbers[0] in self._majors or numbers[0] - 1 in self._majors:
             return None if _ISSUE_KEY.search(name) else numbers
         words = self.members[reading.template] > 1 or all(map(is_family, reading.words))
@@ -172,7 +189,21 @@ class Product:
         digits = str(numbers[0])
         heads = (digits[:i] for i in range(1, len(digits)))
         cuts = [cut for head in heads if (cut := (int(head), int(digits[len(head) :]))) in self.under]
-        return cuts[0] if len(cuts) == 1 else None
+        if len(cuts) == 1:
+            return cuts[0]
+        # Another name of the template shows after how many digits the second number begins.
+        head = self._heads.get((reading.template, len(digits)))
+        return (int(digits[:head]), int(digits[head:])) if head and not cuts else None
+
+    def _run_together(self, names: Mapping[str, Reading]) -> dict[tuple[str, int], int]:
+        """After how many digits the second number begins, for each template and length, as releases prove it."""
+        found: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
+        for reading in names.values():
+            digits = str(reading.version.numbers[0])
+            if reading.components == 1 and reading.version.numbers[0] not in self._majors:
+                heads = (i for i in range(1, len(digits)) if (int(digits[:i]), int(digits[i:])) in self.under)
+                found[reading.template, len(digits)].update(heads)
+        return {key: heads.pop() for key, heads in found.items() if len(heads) == 1}
 
     def _hold_against(self, names: Mapping[str, Reading]) -> frozenset[str]:
         """Count what names explain; the branches that are left are contrary."""
@@ -212,6 +243,16 @@ class Product:
                 or (branch in beyond and told[names[branch].template] <= untold[names[branch].template])
             )
         )
+
+
+def _proven(releases: Iterable[Release], names: Mapping[str, Reading]) -> frozenset[str]:
+    """The templates of bare numbers under which a branch carries a release of its own number."""
+    return frozenset(
+        names[branch].template
+        for release in releases
+        for branch in release.branches or ()
+        if branch in names and names[branch].version.numbers == release.numbers[:1]
+    )
 
 
 def covers(name: Numbers, version: Numbers) -> bool:

@@ -242,6 +242,7 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
         placed = [p for p in placed if p.name != "none"]
     habit = _habit(case, refs)
     exact = any(p.name == "exact" for p in placed)
+    closer = any(p.name == "line" for p in placed)
     named = _is_named(refs.record.asked(wanted), refs)
     known = frozenset(word for product in case.product.words for word in product) | refs.record.asked(wanted)
     for each in placed:
@@ -250,6 +251,8 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
         codes = [f"{each.name}|{standing}", *_moved(each, case, refs)]
         if each.name not in ("contrary", "none", "newer", "older"):
             codes += _template(each, case, refs)
+            if closer and each.name == "coarse" and each.standing not in ("newest", "merged", "some"):
+                codes.append("beside-closer")
             if exact and each.name in ("line", "coarse"):
                 codes.append("beside-exact|" + ("carries" if each.standing in ("newest", "merged") else "lacks"))
         codes += _words(each, wanted, case, refs, known, named=named)
@@ -266,6 +269,7 @@ def _candidates(placed: Sequence[Candidate], wanted: Reading, case: Case, refs: 
 def _reachable(case: Case, refs: Refs) -> Iterable[str]:
     """The branches with a version in their name, and those that carry a release of the line or the one before it."""
     on = [*(case.line.branches or () if case.line else ()), *(case.before.branches or () if case.before else ())]
+    on += [b for b, branch in refs.listed.items() if branch.declares and _nearest(declared(branch), case) == "version"]
     on += [b for r in case.product.under.get(case.version.numbers[: case.size], ()) for b in r.branches or ()]
     return sorted({b for b in (*refs.names, *on) if b != refs.default and b in refs.listed} - refs.left_out)
 
@@ -277,7 +281,9 @@ def _place(branch: str, case: Case, refs: Refs) -> Candidate | None:
         return None
     standing = _stand(branch, case, held=held)
     if name in ("contrary", "none") and standing not in ("newest", "merged", "some", "before"):
-        return None
+        declares = _nearest(declared(refs.listed[branch]), case) == "version"
+        if not declares or standing == "elsewhere":
+            return None
     return Candidate(branch, name, standing, case.product.numbers.get(branch))
 
 
@@ -339,7 +345,7 @@ def _moved(each: Candidate, case: Case, refs: Refs) -> Iterator[str]:
     for release in product.carried.get(each.branch, ()):
         newer = release.numbers[: case.size] > start and refs.default not in (release.branches or ())
         if newer and not product.explained[release.name] - {each.branch}:
-            yield "moved"
+            yield "moved|" + ("named" if each.name in ("exact", "line", "inside") else "unnamed")
             return
 
 
@@ -374,9 +380,13 @@ def _words(
     reading = refs.names.get(each.branch)
     words = _words_of(each.branch, refs)
     unknown = [w for w in words if not is_family(w) and w not in refs.record.neutral and w not in known]
+    label, name = f"{wanted.before}{wanted.spelling}{wanted.after}".lower(), each.branch.lower()
+    if label in (name, name.rpartition("/")[2]):
+        yield "spelled"
     if unknown:
         proven = reading is not None and case.product.own[reading.template] >= _PROVEN
-        yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'unproven'}"
+        alone = reading is not None and case.product.members[reading.template] <= 1
+        yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'lone' if alone else 'unproven'}"
         if not case.product.releases and refs.is_beside_plain(each.branch):
             yield "beside-plain"
     if each.branch in refs.work:
@@ -384,12 +394,21 @@ def _words(
     if reading is not None:
         yield from _spelling(reading, wanted, case, unknown=bool(unknown))
     asked, own = refs.record.asked(wanted), frozenset(words)
-    if any(product <= own for product in refs.record.products if product not in case.product.words):
+    if _is_of_another(each.branch, own, case, refs):
         yield "product|other"
     elif asked and asked <= own:
         yield "product|asked"
     elif asked and asked not in refs.record.products and named:
         yield "product|not-named"
+
+
+def _is_of_another(branch: str, words: AbstractSet[str], case: Case, refs: Refs) -> bool:
+    """Whether a branch is named for another product, and that one's releases sit on branches with such names."""
+    others = [product for product in refs.record.named_by(words) if product not in case.product.words]
+    template = refs.names[branch].template if branch in refs.names else branch
+    if not others or case.product.own[template] or case.product.carried.get(branch):
+        return False
+    return any(refs.record.is_made_under(template, product, refs.names) for product in others)
 
 
 def _spelling(reading: Reading, wanted: Reading, case: Case, *, unknown: bool) -> Iterator[str]:

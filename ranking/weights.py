@@ -73,18 +73,26 @@ CACHED: Final = 1
 """Only this clone knows it: the remote did not answer."""
 
 PRIORS: Final[Mapping[str, int]] = {
+    "beside-closer": -20,
     "beside-plain": -40,
-    "product|not-named": -40,
-    "short": -60,
+    "moved|unnamed": -60,
     "number-of-something": -60,
+    "product|not-named": -40,
+    "product|other": -35,
+    "short": -60,
+    "spelled": 40,
 }
-"""Points for what is too rare in recorded histories to fit.
+"""Points that are not fitted: for what is too rare in recorded histories, and for what the contract decides.
 
 Where nothing is released, a word beside plain lines names a product; a label's product word excludes other branches;
 two numbers that are newer than all may begin a line, which no branch without a version in its name takes for sure.
+Where no release speaks for it, a wider name is no closer than a narrower one. A branch from which newer lines were released is no longer the branch of an older one, unless it is named for it. A name
+that is spelled like the label is meant.
 """
 
 SENTENCES: Final[Mapping[str, str]] = {
+    "beside-closer": "another branch is named for the line more closely",
+    "spelled": "its name is spelled like the label",
     "moved": "newer lines were released from it since",
     "phase": "its name has the word of a pre-release",
     "number-of-something": "the one number in its name may count something else, and nothing is released",
