@@ -152,7 +152,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_the_whole_program_is_looked_at() -> None:
     names = {module.name for module in modules()}
-    assert {"ranking.rank", "collectors.process", "candidates.cli.app", "candidates.main"} <= names
+    assert {"ranking.ranker", "collectors.process", "candidates.cli.app", "candidates.main"} <= names
 
 
 def test_dependence_runs_one_way() -> None:

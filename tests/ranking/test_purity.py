@@ -91,7 +91,7 @@ def imports_inside(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def test_the_package_is_there() -> None:
-    assert {path.stem for path in MODULES} >= {"facts", "versions", "record", "signals", "match", "weights", "rank"}
+    assert {path.stem for path in MODULES} >= {"facts", "versions", "record", "signals", "match", "weights", "ranker"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)

@@ -20,7 +20,7 @@ from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from collectors.git.refs import RemoteChoice, RemoteQuestion
 from ranking.facts import Failure, RecentChoice, Settings
-from ranking.rank import rank, read_asked
+from ranking.ranker import rank, read_asked
 from tests.ranking.facts_builder import OID, chose, facts, wants
 
 if TYPE_CHECKING:

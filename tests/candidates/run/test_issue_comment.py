@@ -12,7 +12,7 @@ from candidates.contract import decode_bundle
 from candidates.run.issue_comment import answered_changes, marker_of, question_on
 from collectors.jira.comments import text_of
 from ranking.facts import Evidence
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.support.github_server import Canned, Hub, Item, Milestone, Repo, github_server
 from tests.support.issue_world import World, prefer, world_of
 from tests.support.jira_server import Jira, Reply, jira_server, version

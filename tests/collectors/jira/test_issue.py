@@ -11,7 +11,7 @@ from collectors.errors import InvalidInput
 from collectors.jira.issue import JiraSite, read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Issue
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import answer, facts
 from tests.support.jira_server import Jira, Product, Reply, jira_server, link, parent, remote, site_of, version
 
