@@ -387,7 +387,7 @@ def policies() -> Iterator[Policy]:
 
 
 def assert_kept(decision: Decision, code: ExitCode, seen: Collected, policy: Policy) -> None:
-    """DESIGN.md's rules of a decision."""
+    """The rules of a decision in docs/contract.md."""
     case = (seen.facts, policy)
     branch, _, commit, source, status = base(decision)
     assert len({half is None for half in base(decision)[:4]}) == 1, case
