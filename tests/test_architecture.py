@@ -37,7 +37,7 @@ FLOORS = {
         "boundary resolver state_file terminal",
         "backtest questions",
         "run",
-        "checks explain runs",
+        "checks explain library runs",
         "explain.page setup",
         "commands",
         "cli",
@@ -73,6 +73,7 @@ RANKING_MAY_USE = frozenset(
 )
 
 IMPORTS_INSIDE_FUNCTIONS = {
+    ("ranking", "ranking"): "only when a public name is asked for",
     ("candidates.main", "candidates.commands.rank"): "all that rank needs; the rest comes with the command line",
     ("candidates.main", "candidates.cli.app"): "typer, git and the collectors, which rank does not need",
     ("candidates.commands.resolve", "candidates.run.replay"): "only for --bundle",
