@@ -14,8 +14,6 @@ from ranking.ranker import rank, read_asked
 from ranking.unlooked import unlooked_lines
 from tests.ranking.facts_builder import NOW, facts, unhurried, wants
 
-pytestmark = pytest.mark.issue(4)
-
 A, B, C = ("a" * 40, "b" * 40, "c" * 40)
 
 
