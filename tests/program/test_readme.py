@@ -114,3 +114,14 @@ def test_every_setting_is_listed_with_its_option_and_its_variables() -> None:
         assert (name in REPOSITORY_MAY_SET) == first.startswith(" * "), name
         for word in (*key.variables, *([key.flag] if key.flag else [])):
             assert f"`{word}`" in first, (name, word)
+
+
+def test_every_test_that_the_security_page_names_is_there() -> None:
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    files = re.findall(r"`((?:\w+/)?test_\w+\.py)`", page)
+    assert len(files) > 20
+    assert [name for name in files if not any(path.match(name) for path in sources)] == []
+    tests = re.findall(r"`([a-z]+(?:_[a-z]+)+)…?`", page)
+    assert len(tests) > 5
+    assert [name for name in tests if not any(f"def test_{name}" in text for text in sources.values())] == []
