@@ -30,7 +30,7 @@ from scipy.sparse import csr_matrix
 
 from ranking import weights
 from ranking.facts import Facts
-from ranking.rank import read_view
+from ranking.ranker import read_view
 from ranking.signals import read_case
 from ranking.versions import read_label
 

@@ -10,7 +10,7 @@ _RANK_FLAGS = frozenset(("--ndjson", "--confidence"))
 
 
 def main() -> None:
-    """Run the command line; the exit code is DESIGN.md's."""
+    """Run the command line; the exit code is one of docs/contract.md."""
     # Loading the rest takes most of a short run: whoever ends it there is answered as later on.
     guarded(_run)
 

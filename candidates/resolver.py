@@ -12,7 +12,7 @@ from candidates.evidence import tied_names
 from ranking.claims import DECISIVE
 from ranking.facts import Branch, Candidate, Facts, Ranking, Rule, Settings
 from ranking.names import local_head, remote_tracking, shown
-from ranking.rank import View, read_view
+from ranking.ranker import View, read_view
 from ranking.recent import is_expired
 from ranking.targets import read_targets
 

@@ -1,15 +1,17 @@
-"""The facts that a ranking is made of, and the ranking: frozen records, one shape in memory and on the wire.
+"""The facts that a ranking is made of, and the ranking: frozen records, one shape in memory and in JSON.
 
 Every field keeps "not asked", "asked: none" and "asked: no answer" apart. JSON keys are the camel-cased names.
-Nothing is computed here.
+docs/contract.md explains each key. Nothing is computed here.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from ranking.names import OID_PATTERN
 
@@ -111,7 +113,7 @@ class Branch(Record, frozen=True, gc=False):
 
 
 class Tag(Record, frozen=True, kw_only=True):
-    """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked.
+    """One tag, peeled; `branches` as docs/contract.md says: [] if it is on none, null if nobody looked.
 
     `merged_into`: for a tag on no branch's own line, the branches whose own line took it in first, by a merge.
     """
@@ -207,7 +209,7 @@ class Backtest(Record, frozen=True, kw_only=True):
 
 
 class Settings(Record, frozen=True, kw_only=True):
-    """What the user may set; the defaults are DESIGN.md's."""
+    """What the user may set; docs/contract.md has the defaults, too."""
 
     multiple_versions: Literal["ambiguous", "lowest", "highest", "development"] = "ambiguous"
     on_conflict: Literal["remembered", "derived", "ask"] = "remembered"
@@ -223,7 +225,7 @@ class Settings(Record, frozen=True, kw_only=True):
 class Facts(Record, frozen=True, kw_only=True):
     """The bundle: everything that one ranking may look at, and the moment at which it was gathered."""
 
-    schema: Literal["base-branch/bundle@1"]
+    schema: Literal["base-branch/bundle@1"] = "base-branch/bundle@1"
     now: Instant
     repository: Repository
     refs: RefListing
@@ -265,7 +267,7 @@ class AskedOnIssue(Record, frozen=True, kw_only=True):
 
 
 class Ranking(Record, frozen=True, kw_only=True):
-    """The evidence record of DESIGN.md: what a run's state file keeps, and no other key."""
+    """The evidence record of docs/contract.md: what a run's state file keeps, and no other key."""
 
     ref_provenance: Provenance
     chosen: str | UnsetType = UNSET
@@ -280,3 +282,25 @@ class SureRanking(Ranking, frozen=True, kw_only=True):
     """A ranking with the confidence in its first candidate, from 0 to 1; null if the issue asks for no version."""
 
     confidence: float | None = None
+
+
+def decode_facts(data: bytes | str) -> Facts:
+    """Decode a bundle, for example one that `base-branch collect` printed.
+
+    Raises msgspec.ValidationError if it is not a bundle, with the path of the fault.
+    """
+    return in_utc(msgspec.json.decode(data, type=Facts))
+
+
+def in_utc(facts: Facts) -> Facts:
+    """Give the moment of the facts in UTC. Raises OverflowError if the calendar has no such moment."""
+    return replace(facts, now=facts.now.astimezone(UTC)) if facts.now.utcoffset() else facts
+
+
+def encode_ranking(ranking: Ranking) -> bytes:
+    """Encode a ranking as one line of JSON, as `base-branch rank --ndjson` prints it.
+
+    >>> encode_ranking(Ranking(ref_provenance="local", ambiguous=False, convention=None, candidates=(), notes=()))[:43]
+    b'{"refProvenance":"local","ambiguous":false,'
+    """
+    return msgspec.json.encode(ranking)

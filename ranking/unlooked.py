@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ranking.facts import Facts
 from ranking.match import match
-from ranking.rank import View, read_asked
+from ranking.ranker import View, read_asked
 from ranking.targets import read_targets
 
 

@@ -29,7 +29,7 @@ from ranking.facts import (
     Repository,
     Tag,
 )
-from ranking.rank import rank, read_view
+from ranking.ranker import rank, read_view
 from ranking.versions import Version, read_branch, read_tag
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

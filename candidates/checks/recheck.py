@@ -25,7 +25,7 @@ from ranking.names import HEADS, Oid, fault_of, local_head, remote_tracking, sho
 Status = Literal["fresh", "moved", "gone", "no-answer"]
 
 EXIT_CODES: Mapping[Status, int] = {"fresh": 0, "moved": 12, "gone": 13, "no-answer": 11}
-"""DESIGN.md's exit codes of `recheck`."""
+"""The exit codes of `recheck`, as in docs/contract.md."""
 
 
 class Rechecked(Record, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Rechecked(Record, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """DESIGN.md's: 0 fresh, 12 moved, 13 gone, 11 no answer."""
+        """The exit code of docs/contract.md: 0 fresh, 12 moved, 13 gone, 11 no answer."""
         return EXIT_CODES[self.status]
 
 

@@ -9,7 +9,7 @@ from candidates.output import written_out
 from collectors.errors import InvalidInput
 from collectors.input_file import LARGEST, STANDARD_INPUT, TOO_LARGE, read_input
 from ranking.facts import Facts, Ranking, SureRanking
-from ranking.rank import rank_surely
+from ranking.ranker import rank_surely
 
 
 def rank_stream(stdin: BinaryIO, stdout: BinaryIO, *, ndjson: bool, confidence: bool = False) -> None:

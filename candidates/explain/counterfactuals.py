@@ -17,7 +17,7 @@ from candidates.evidence import tied_names
 from candidates.resolver import Resolution, derived_branch, resolve
 from ranking.facts import Facts, Issue, IssueVersion, Ranking, RecentChoice, Settings
 from ranking.names import shown
-from ranking.rank import View, rank, read_asked, read_view
+from ranking.ranker import View, rank, read_asked, read_view
 from ranking.targets import Target, read_targets, role_of
 
 ChangeKind = Literal["fix-version", "milestone", "setting", "remember", "base"]

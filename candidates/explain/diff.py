@@ -32,7 +32,7 @@ from ranking.facts import (
 )
 from ranking.listing import list_branches
 from ranking.names import shown
-from ranking.rank import rank
+from ranking.ranker import rank
 from ranking.recent import is_expired
 from ranking.targets import role_of
 

@@ -15,7 +15,7 @@ from candidates.styled import Line, Part, and_more
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
 from ranking.order import newest_first
-from ranking.rank import View
+from ranking.ranker import View
 
 _SURE = 0.95
 _FAIR = 0.75

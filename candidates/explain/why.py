@@ -19,7 +19,7 @@ from ranking.conventions import Conventions
 from ranking.facts import Branch, Candidate, Facts, IssueLink, Ranking
 from ranking.listing import refs_of
 from ranking.names import fault_of, shown
-from ranking.rank import rank
+from ranking.ranker import rank
 
 _NEAR = 3
 _DIGITS = 12

@@ -42,7 +42,7 @@ from collectors.stores.backtests import read_backtest
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from ranking.facts import Facts, Failure, Issue, Ranking, Settings
 from ranking.names import shown
-from ranking.rank import View
+from ranking.ranker import View
 
 _MOST_NAMED = 5
 

@@ -25,7 +25,7 @@ from collectors.stores.preferences import Remembered
 from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
 from ranking.listing import development_names, hangs_on_dates
 from ranking.names import BranchName, Oid
-from ranking.rank import View, rank_surely, read_asked
+from ranking.ranker import View, rank_surely, read_asked
 from ranking.targets import read_targets
 
 

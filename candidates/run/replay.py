@@ -23,7 +23,7 @@ from collectors.errors import InvalidInput
 from collectors.git.refs import RemoteChoice
 from collectors.input_file import read_input
 from ranking.facts import Facts, Settings
-from ranking.rank import rank_surely, read_asked
+from ranking.ranker import rank_surely, read_asked
 
 MAY_FOLLOW = frozenset(
     """

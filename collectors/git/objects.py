@@ -146,7 +146,7 @@ def read_lineage(
     shallow: bool | None = None,
     timeout: float = 60.0,
 ) -> Lineage:
-    """Say for each tag (by its peeled commit) which branches it sits on: DESIGN.md, `tags[].branches`.
+    """Say for each tag (by its peeled commit) which branches it sits on: docs/contract.md, `tags[].branches`.
 
     The default alone where the commit is on its first-parent line; else the branches on whose own
     first-parent line (from the tip to where it meets the default's) it is; else those whose commits that the

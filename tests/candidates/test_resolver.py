@@ -12,7 +12,7 @@ from msgspec.structs import replace as altered
 
 from candidates.resolver import Base, base_of, derived_branch, resolve
 from ranking.facts import Branch, Candidate, Evidence, Facts, RecentChoice, Settings
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import NOW, OID, chose, facts, pull, wants
 
 if TYPE_CHECKING:

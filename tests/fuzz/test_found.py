@@ -37,7 +37,7 @@ from collectors.stores.store_file import Document, NotRegularError, parse_docume
 from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag
 from ranking.names import Oid, shown
-from ranking.rank import rank
+from ranking.ranker import rank
 from ranking.recent import is_expired
 from ranking.versions import Version, read_branch, read_label, read_tag
 from ranking.words import is_family

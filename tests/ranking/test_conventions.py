@@ -6,7 +6,7 @@ import pytest
 
 from ranking.conventions import Conventions, infer_conventions, name_under, tell_work
 from ranking.facts import Convention
-from ranking.rank import rank
+from ranking.ranker import rank
 from ranking.record import Record, own_words
 from ranking.versions import Version, read_branch
 from ranking.words import is_family, is_work_branch

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ranking.facts import Branch, Facts
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import answer, asks, candidate, details, facts, names, releases, wants
 from tests.support.program import resolve, settled
 from tests.support.repositories import Repo, Workshop

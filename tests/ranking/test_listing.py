@@ -10,11 +10,9 @@ from msgspec.structs import replace as altered
 from ranking.facts import Branch, Facts, IssueLink, Tag
 from ranking.listing import counted, hangs_on_dates, list_branches, tip_notes
 from ranking.names import _FORBIDDEN, _UNSEEN, fault_of, shown
-from ranking.rank import rank, read_asked
+from ranking.ranker import rank, read_asked
 from ranking.unlooked import unlooked_lines
 from tests.ranking.facts_builder import NOW, facts, unhurried, wants
-
-pytestmark = pytest.mark.issue(4)
 
 A, B, C = ("a" * 40, "b" * 40, "c" * 40)
 

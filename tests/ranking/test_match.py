@@ -11,7 +11,7 @@ from ranking import weights
 from ranking.facts import Declaration, Settings
 from ranking.match import Match, match, strange_words
 from ranking.points import POINTS
-from ranking.rank import read_asked
+from ranking.ranker import read_asked
 from ranking.versions import read_label
 from tests.ranking.facts_builder import facts, releases, wants
 

@@ -23,7 +23,7 @@ from ranking.facts import (
     Settings,
     Tag,
 )
-from ranking.rank import rank, read_asked, read_view
+from ranking.ranker import rank, read_asked, read_view
 from ranking.targets import role_of
 from tests.ranking.facts_builder import (
     NOW,

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from ranking.facts import Issue, IssueLink, IssueVersion, Ranking
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import answer, details, facts, names, outcome, parent, pull, versions, wants
 
 BRANCHES = "main release/1.1 release/1.2"

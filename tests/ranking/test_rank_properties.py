@@ -31,7 +31,7 @@ from ranking.facts import (
     Settings,
     Tag,
 )
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import NOW, OID, chose, facts, names, parent, pull, tag, unhurried, versions, wants
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def test_two_modules_of_the_same_initials_in_any_order() -> None:
 HASH_SCRIPT = """
 import sys, msgspec
 from ranking.facts import Facts
-from ranking.rank import rank
+from ranking.ranker import rank
 for line in sys.stdin.buffer:
     sys.stdout.buffer.write(msgspec.json.encode(rank(msgspec.json.decode(line, type=Facts))) + b"\\n")
 """

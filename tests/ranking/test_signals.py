@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ranking.facts import Declaration, LinePattern
 from ranking.points import POINTS
-from ranking.rank import read_asked
+from ranking.ranker import read_asked
 from ranking.signals import Candidate, Case, declared, read_case
 from ranking.versions import read_label
 from ranking.weights import PRIORS, SENTENCES

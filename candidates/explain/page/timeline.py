@@ -16,7 +16,7 @@ from ranking.facts import Facts
 from ranking.match import match
 from ranking.names import shown
 from ranking.order import newest_first
-from ranking.rank import View
+from ranking.ranker import View
 from ranking.targets import read_targets
 from ranking.versions import Version
 

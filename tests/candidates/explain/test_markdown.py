@@ -13,7 +13,7 @@ from candidates.explain.markdown import label, markdown, mermaid, span
 from candidates.explain.records import Recorded, parse_saved, recorded
 from candidates.run.replay import recollected
 from ranking.facts import Issue, IssueVersion
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import facts, wants
 from tests.support.fitted import unfitted
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from candidates.explain.text import members
-from ranking.rank import rank, read_asked
+from ranking.ranker import rank, read_asked
 from tests.ranking.facts_builder import facts
 from tests.support.fitted import unfitted
 from tests.support.program import COMMAND, base_branch, environment

@@ -24,7 +24,7 @@ from candidates.questions.questions import (
 from candidates.resolver import resolve
 from collectors.errors import InvalidInput
 from ranking.facts import Failure, Settings
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import chose, facts, wants
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collectors.git.refs import RemoteAnswer, RemoteChoice
 from collectors.git.repository import Checkout, Config
 from collectors.stores.preferences import Remembered
 from ranking.facts import Facts, Failure, Settings
-from ranking.rank import rank, read_asked
+from ranking.ranker import rank, read_asked
 from tests.ranking.facts_builder import NOW, OID, facts, wants
 
 REMOTE = RemoteChoice(name="origin", url=None, reason="the only remote")

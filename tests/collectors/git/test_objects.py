@@ -64,7 +64,7 @@ def lineage(git_dir: Path, default: str | None, executable: str = "git") -> Line
 
 
 def expected_branches(git_dir: Path, default: str) -> dict[str, tuple[str, ...]]:
-    """DESIGN.md's `tags[].branches`, with one git question a branch."""
+    """`tags[].branches` of docs/contract.md, with one git question a branch."""
     tips = refs(git_dir, "heads")
     trunk = ask(git_dir, "rev-list", "--first-parent", tips[default]).split()
     own: dict[str, list[str]] = {}

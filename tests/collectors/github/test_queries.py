@@ -25,8 +25,6 @@ from tests.support.github_server import TOKEN, Event, Hub, Item, Milestone, Repo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.issue(5)
-
 SCHEMA, OPENAPI = os.environ.get("GITHUB_SCHEMA"), os.environ.get("GITHUB_OPENAPI")
 
 
