@@ -219,7 +219,7 @@ class Settings(Record, frozen=True, kw_only=True):
     max_candidates: Annotated[int, Meta(ge=1)] = 50
     derive_floor: Annotated[float, Meta(ge=0, le=1)] | None = None
     work_prefixes: Patterns | None = None
-    derive_at: Annotated[float, Meta(ge=0, le=1)] = 0.8
+    derive_at: Annotated[float, Meta(ge=0, le=1)] = 0.75
 
 
 class Facts(Record, frozen=True, kw_only=True):

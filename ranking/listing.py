@@ -174,11 +174,13 @@ def has_key(name: str, key: str) -> bool:
 
     >>> has_key("feature/app-12-login", "APP-12"), has_key("feature/APP-123", "APP-12")
     (True, False)
+    >>> has_key("app-1.2", "APP-1")
+    False
     """
     lowered = key.lower()
     if not lowered or lowered not in name.lower():
         return False
-    return re.search(rf"(?<![a-z0-9]){re.escape(lowered)}(?![0-9])", name.lower()) is not None
+    return re.search(rf"(?<![a-z0-9]){re.escape(lowered)}(?![0-9]|[._][0-9])", name.lower()) is not None
 
 
 def _refuse(name: str, facts: Facts) -> str | None:

@@ -362,7 +362,7 @@ def _template(each: Candidate, case: Case, refs: Refs) -> Iterator[str]:
     carries = "carries" if each.standing in ("newest", "merged") else "lacks"
     yield f"template|{'own' if own else 'away' if away else 'new'}{judged}|{carries}"
     if not covers(each.numbers or (), case.version.numbers) and _is_out(each, case, refs):
-        yield "out"
+        yield "out|" + ("inside" if each.name == "inside" else "other")
 
 
 def _is_out(each: Candidate, case: Case, refs: Refs) -> bool:
@@ -385,8 +385,7 @@ def _words(
         yield "spelled"
     if unknown:
         proven = reading is not None and case.product.own[reading.template] >= _PROVEN
-        alone = reading is not None and case.product.members[reading.template] <= 1
-        yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'lone' if alone else 'unproven'}"
+        yield f"unknown-words|{min(2, len(unknown))}|{'proven' if proven else 'unproven'}"
         if not case.product.releases and refs.is_beside_plain(each.branch):
             yield "beside-plain"
     if each.branch in refs.work:
@@ -417,7 +416,7 @@ def _spelling(reading: Reading, wanted: Reading, case: Case, *, unknown: bool) -
         yield f"bare|{'words' if unknown else 'plain'}"
         if unknown and not case.product.releases:
             yield "number-of-something"
-    if reading.version.prerelease:
+    if reading.version.prerelease and not wanted.version.prerelease:
         yield "phase"
     if reading.tail and reading.tail != wanted.tail:
         yield "tail"

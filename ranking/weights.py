@@ -77,17 +77,20 @@ PRIORS: Final[Mapping[str, int]] = {
     "beside-plain": -40,
     "moved|unnamed": -60,
     "number-of-something": -60,
-    "product|not-named": -40,
+    "out|inside": -40,
+    "phase": -20,
+    "product|not-named": -60,
     "product|other": -35,
     "short": -60,
     "spelled": 40,
 }
 """Points that are not fitted: for what is too rare in recorded histories, and for what the contract decides.
 
-Where nothing is released, a word beside plain lines names a product; a label's product word excludes other branches;
-two numbers that are newer than all may begin a line, which no branch without a version in its name takes for sure.
-Where no release speaks for it, a wider name is no closer than a narrower one. A branch from which newer lines were released is no longer the branch of an older one, unless it is named for it. A name
-that is spelled like the label is meant.
+Where nothing is released, a word beside plain lines names a product. A label's product word excludes other branches.
+Two numbers that are newer than all may begin a line, which no branch without a version in its name takes for sure.
+Where no release speaks for it, a wider name is no closer than a narrower one. A branch from which newer lines were
+released is no longer the branch of an older one, unless it is named for it; one that is named for a made release does
+not take the next. A name that is spelled like the label is meant.
 """
 
 SENTENCES: Final[Mapping[str, str]] = {

@@ -120,7 +120,7 @@ FloorOption = Annotated[
 DeriveAtOption = Annotated[
     float | None,
     typer.Option(
-        "--derive-at", metavar="CONFIDENCE", help="Derive nothing with less confidence, 0 to 1; 0.8 unless set."
+        "--derive-at", metavar="CONFIDENCE", help="Derive nothing with less confidence, 0 to 1; 0.75 unless set."
     ),
 ]
 OrderOption = Annotated[

@@ -146,9 +146,9 @@ def test_what_does_not_show_at_the_ends_and_words_of_any_script_disguise_nothing
     assert reading.version == Version((8, 4, 0))
 
 
-def test_a_lone_name_with_more_numbers_than_were_asked_for_ties_with_the_line() -> None:
+def test_the_name_that_is_spelled_like_the_version_goes_before_one_with_more_numbers() -> None:
     assert answer(facts("main release/8.3.0 release/8.4.0 release/8.4.0.0", issue=wants("8.4.0"))) == (
-        "tied release/8.4.0 release/8.4.0.0"
+        "issue-version release/8.4.0"
     )
 
 

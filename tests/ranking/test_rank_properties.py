@@ -507,7 +507,6 @@ def test_a_version_lowers_nothing_that_it_names(bundle: Facts) -> None:
             assert place(after, branch) <= place(before, branch)
 
 
-@pytest.mark.xfail(reason="a coarser name goes before the default branch that is named for the line")
 def test_a_version_lowers_no_default_branch_that_is_named_for_its_line() -> None:
     bundle = facts("v1.x release/1.1", tags="v1.1.0@release/1.1", default="release/1.1", issue=wants("1.1.1"))
     assert rank(bundle).chosen == "release/1.1"
