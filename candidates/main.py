@@ -1,10 +1,26 @@
-"""The entry point: answers the machine's commonest call without loading what only people need."""
+"""The entry point: answers the machine's commonest call without loading what only people need.
 
-from __future__ import annotations
+First it takes the current folder off the path of modules: nothing that a repository holds is imported after that.
+"""
 
+import os
 import sys
 
-from candidates.boundary import guarded
+
+def _trust_installed_modules_alone() -> None:
+    """Drop what an empty or relative element of PYTHONPATH, or `python -m`, put there; not where this program lies."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - no pathlib yet
+    relative = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if not os.path.isabs(part)]  # noqa: PTH117
+    try:
+        doubtful = {"", *(os.path.abspath(part) for part in ("", *relative))}  # noqa: PTH100 - likewise
+    except FileNotFoundError:  # the current folder is gone
+        doubtful = {""}
+    sys.path[:] = [part for part in sys.path if part == own or part not in doubtful]
+
+
+_trust_installed_modules_alone()
+
+from candidates.boundary import guarded  # noqa: E402 - only now
 
 _RANK_FLAGS = frozenset(("--ndjson", "--confidence"))
 

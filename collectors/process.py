@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import selectors
 import shlex
 import signal
 import subprocess
@@ -16,8 +17,10 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from collectors.errors import SetupError
 from collectors.signals import signals_held
@@ -31,6 +34,13 @@ _KEPT_GIT_VARIABLES = re.compile(
     r"|PROXY_\w+|PROTOCOL_FROM_USER|ALLOW_PROTOCOL|ASKPASS)"
 )
 
+# What a hook sets, and what is about that one repository alone.
+_NAMES_THE_REPOSITORY = frozenset(
+    """
+    GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+    """.split()
+)
+
 # GIT_ASKPASS and core.askPass stay: such a program is how some CI systems hand git a token, and without it git
 # would list where we cannot. The same setting may name a program that opens a window. So it runs, and has nobody
 # to ask: no terminal (a session of its own), no standard input, no display, no socket of an editor that would
@@ -38,7 +48,11 @@ _KEPT_GIT_VARIABLES = re.compile(
 _WAYS_TO_A_PERSON = frozenset({"DISPLAY", "WAYLAND_DISPLAY", "VSCODE_GIT_IPC_HANDLE"})
 
 # Set over whatever the caller has. Messages in one language, because failures are told apart by their words;
-# no prompt of any kind; no lazy fetch of a partial clone behind our back; no lock taken for a mere look.
+# no prompt of any kind; no lock taken for a mere look.
+# No lazy fetch of a partial clone behind our back: the variable is of git 2.45 (2.39.4 in its line), and for an older
+# git `run` allows no transport where none is needed.
+# `.git/info/grafts` and `refs/replace` are one clone's own view of history; every answer is about the commits that
+# all clones share.
 #
 # ssh: what `-o BatchMode=yes` would give, without an ssh command of ours. GIT_SSH_COMMAND replaces the user's own
 # core.sshCommand (git-config(1)), and which ssh that is, putty's or a script, cannot be known. Without a
@@ -52,6 +66,8 @@ _PINNED = {
     "SSH_ASKPASS_REQUIRE": "never",
     "GCM_INTERACTIVE": "never",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ADVICE": "0",
     # Without it git writes each line of a long list by itself as soon as the output is a pipe.
@@ -64,21 +80,31 @@ _LOG = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 1.0
 _SLICE_SECONDS = 0.2
+_CHUNK_BYTES = 1 << 16
+# A line of a ref is an object id and a name: what is longer on the average is no list of refs.
+_LINE_BYTES = 512
+
+# Somewhat more than the 100,000 branches that the program is measured with.
+MOST_REFS = 120_000
 
 
 class ProcessResult(Struct, frozen=True, kw_only=True):
-    """What a finished child left: its exit code (None: it was ended at the deadline), bytes and text."""
+    """What a finished child left: its exit code (None: this program ended it), bytes and text.
+
+    `too_many`: it was ended because it printed more lines than were wanted.
+    """
 
     argv: tuple[str, ...]
     code: int | None
     stdout: bytes
     stderr: str
     milliseconds: int
+    too_many: bool = False
 
     @property
     def timed_out(self) -> bool:
         """Whether the deadline ended it."""
-        return self.code is None
+        return self.code is None and not self.too_many
 
     @property
     def lines(self) -> list[str]:
@@ -113,6 +139,8 @@ class Git(Struct, frozen=True, kw_only=True):
     folder: Path
     environ: Mapping[str, str]
     executable: str = "git"
+    most_refs: int = MOST_REFS
+    """How many lines of refs a remote may list. A server can list without an end, and each is held and ranked."""
 
     def run(
         self,
@@ -120,21 +148,37 @@ class Git(Struct, frozen=True, kw_only=True):
         timeout: float = 60.0,
         deadline: Deadline | None = None,
         stdin: bytes = b"",
+        network: bool = False,
         packets: bool = False,
+        most_lines: int | None = None,
     ) -> ProcessResult:
         """Run git in the folder; never raises for its exit code. SetupError where there is no git.
 
         `deadline`: the one that several runs share, else this run's own `timeout` in seconds.
 
+        `network`: git is to reach a remote; all else has to come from this machine, of a partial clone too.
+
         `packets`: what git hears and says in its own protocol is written to standard error as well.
+
+        `most_lines`: git is ended if it prints more, or lines that are much longer than those of refs.
         """
-        environ = git_environment(self.environ) | ({"GIT_TRACE_PACKET": "1"} if packets else {})
+        environ = git_environment(self.environ)
+        environ |= {} if network else {"GIT_ALLOW_PROTOCOL": "none"}
+        environ |= {"GIT_TRACE_PACKET": "1"} if packets else {}
         argv = (self.executable, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments)
-        return run(argv, cwd=self.folder, environ=environ, deadline=deadline or Deadline(timeout), stdin=stdin)
+        return run(
+            argv,
+            cwd=self.folder,
+            environ=environ,
+            deadline=deadline or Deadline(timeout),
+            stdin=stdin,
+            most_lines=most_lines,
+        )
 
     def at(self, folder: Path) -> Git:
-        """The same git at another folder."""
-        return Git(folder=folder, environ=self.environ, executable=self.executable)
+        """The same git at another folder, and for the repository of that folder: none that the environment names."""
+        environ = {name: value for name, value in self.environ.items() if name not in _NAMES_THE_REPOSITORY}
+        return replace(self, folder=folder, environ=environ)
 
 
 def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -145,14 +189,32 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return kept | _PINNED
 
 
+def absolute_path(environ: Mapping[str, str]) -> str:
+    """PATH without its empty and relative elements: they would be looked up in the repository.
+
+    >>> absolute_path({"PATH": ":/usr/bin:bin:."})
+    '/usr/bin'
+    """
+    elements = environ.get("PATH", os.defpath).split(os.pathsep)
+    # Never empty, which would stand for the current folder.
+    return os.pathsep.join(filter(os.path.isabs, elements)) or os.devnull
+
+
 def run(
-    argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline: Deadline, stdin: bytes = b""
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    deadline: Deadline,
+    stdin: bytes = b"",
+    most_lines: int | None = None,
 ) -> ProcessResult:
     """Run a child in a process group of its own; at the deadline the whole group is ended.
 
     Ending the child alone would leave git's helper (git-remote-http, ssh) alive and the pipe open.
     """
     began = time.monotonic()
+    environ = dict(environ) | {"PATH": absolute_path(environ)}
     child: subprocess.Popen[bytes] | None = None
     code: int | None
     try:
@@ -160,16 +222,16 @@ def run(
             child = subprocess.Popen(  # noqa: S603 - no shell; argv is made by this program
                 list(argv),
                 cwd=cwd,
-                env=dict(environ),
+                env=environ,
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-        code, out, err = _wait(child, stdin, deadline)
-    except NotADirectoryError as fault:
-        raise SetupError(f"{cwd} is not a folder", code="not-a-folder", hint=_WHERE) from fault
-    except FileNotFoundError as fault:
+        code, out, err, too_many = _wait(child, stdin, deadline, most_lines)
+    except (FileNotFoundError, NotADirectoryError) as fault:
+        if cwd.exists() and not cwd.is_dir():
+            raise SetupError(f"{cwd} is not a folder", code="not-a-folder", hint=_WHERE) from fault
         if not cwd.exists():
             message = f"{cwd} does not exist"
             raise SetupError(message, code="no-such-folder", hint=_WHERE) from fault
@@ -179,13 +241,20 @@ def run(
         if child is not None:
             end_group(child)
         raise
+    finally:
+        for stream in (child.stdin, child.stdout, child.stderr) if child is not None else ():
+            if stream is not None:
+                stream.close()
     milliseconds = round((time.monotonic() - began) * 1000)
-    became = "ended at the deadline" if code is None else f"exit {code}"
+    ended = "ended for its many lines" if too_many else "ended at the deadline"
+    became = ended if code is None else f"exit {code}"
     _LOG.debug("%s: %s, %d ms", shlex.join(argv), became, milliseconds)
     said = err.decode("utf-8", "backslashreplace")
     if code is not None and code < 0:
         said += f"\nfatal: {argv[0]} was ended by {_signal_name(-code)}\n"  # of which it says nothing itself
-    return ProcessResult(argv=tuple(argv), code=code, stdout=out, stderr=said, milliseconds=milliseconds)
+    return ProcessResult(
+        argv=tuple(argv), code=code, stdout=out, stderr=said, milliseconds=milliseconds, too_many=too_many
+    )
 
 
 def _signal_name(number: int) -> str:
@@ -195,20 +264,82 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _wait(child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline) -> tuple[int | None, bytes, bytes]:
-    """Exit code (None: ended at the deadline) and output. In slices, so that a cancelled deadline is seen."""
-    pending: bytes | None = stdin or None
-    while True:
-        try:
-            out, err = child.communicate(pending, timeout=min(_SLICE_SECONDS, deadline.remaining()))
-        except subprocess.TimeoutExpired:
-            pending = None  # what is left of it is kept by the child's object
-            if deadline.remaining():
-                continue
+def _wait(
+    child: subprocess.Popen[bytes], stdin: bytes, deadline: Deadline, most_lines: int | None
+) -> tuple[int | None, bytes, bytes, bool]:
+    """Exit code (None: ended by us), output, errors, and whether the output has more lines than wanted.
+
+    The child is waited for, not its pipes: a process that it leaves behind (ssh's ControlPersist, a credential daemon)
+    may hold those for hours. Once the child has ended and nothing more comes for a moment, all that it said is read.
+    """
+    out: list[bytes] = []
+    err: list[bytes] = []
+    lines = size = 0
+    whole = too_many = False
+    with selectors.DefaultSelector() as pipes:
+        for stream, chunks in ((child.stdout, out), (child.stderr, err)):
+            if stream is not None:
+                pipes.register(stream, selectors.EVENT_READ, chunks)
+        if child.stdin is not None:
+            os.set_blocking(child.stdin.fileno(), False)
+            pipes.register(child.stdin, selectors.EVENT_WRITE, memoryview(stdin))
+        while not whole:
+            ended, left = child.poll() is not None, deadline.remaining()
+            ready = pipes.select(min(_SLICE_SECONDS, left)) if pipes.get_map() else []
+            for key, event in ready:
+                if event == selectors.EVENT_WRITE and child.stdin is not None:
+                    _feed(pipes, child.stdin, key.data)
+                else:
+                    chunk = _drain(pipes, key)
+                    lines += chunk.count(b"\n") if key.data is out else 0
+                    size += len(chunk) if key.data is out else 0
+            too_many = most_lines is not None and (lines > most_lines or size > most_lines * _LINE_BYTES)
+            whole = ended and not ready
+            if too_many or not (left or whole):
+                break
+            if not ended and not pipes.get_map():
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(min(_SLICE_SECONDS, left))
+        if not whole:
             end_group(child)
-            out, err = child.communicate()
-            return None, out, err
-        return child.returncode, out, err
+            _hear_out(pipes)
+    return child.returncode if whole else None, b"".join(out), b"".join(err), too_many
+
+
+def _hear_out(pipes: selectors.BaseSelector) -> None:
+    """Read until all that held a pipe are gone: those of the group are within a moment, others are not waited for."""
+    grace = Deadline(_GRACE_SECONDS)
+    while pipes.get_map() and grace.remaining():
+        for key, event in pipes.select(grace.remaining()):
+            if event == selectors.EVENT_WRITE:
+                pipes.unregister(key.fileobj)
+            else:
+                _drain(pipes, key)
+
+
+def _drain(pipes: selectors.BaseSelector, key: selectors.SelectorKey) -> bytes:
+    """Keep what the pipe holds; it is not looked at again after its end."""
+    chunk = os.read(key.fd, _CHUNK_BYTES)
+    if chunk:
+        key.data.append(chunk)
+    else:
+        pipes.unregister(key.fileobj)
+    return chunk
+
+
+def _feed(pipes: selectors.BaseSelector, stream: IO[bytes], left: memoryview) -> None:
+    """Write what the pipe takes; close it after the last byte, and if its reader is gone."""
+    try:
+        left = left[os.write(stream.fileno(), left[:_CHUNK_BYTES]) :]
+    except BlockingIOError:
+        return
+    except BrokenPipeError:
+        left = left[:0]
+    if left:
+        pipes.modify(stream, selectors.EVENT_WRITE, left)
+    else:
+        pipes.unregister(stream)
+        stream.close()
 
 
 def end_group(child: subprocess.Popen[bytes]) -> None:
@@ -216,6 +347,5 @@ def end_group(child: subprocess.Popen[bytes]) -> None:
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, sign)
-        if sign is signal.SIGTERM:
-            with suppress(subprocess.TimeoutExpired):
-                child.wait(_GRACE_SECONDS)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(_GRACE_SECONDS)

@@ -25,14 +25,37 @@ _USERINFO: Final = re.compile(
     re.IGNORECASE,
 )
 _RUN: Final = re.compile(r"\S+")
-_HEADER: Final = re.compile(
-    r"((?:proxy-)?authorization|private-token|x-api-key|cookie)(\s*[:=]\s*)"
-    r"(?:(?:basic|bearer|token|digest|negotiate)\s+)?[^\s'\"]+",
+# git takes a password with a blank in it.
+_USERINFO_WITH_BLANKS: Final = re.compile(
+    r"(?<![a-z0-9+.-])(?P<scheme>[a-z0-9+.-]+)://[^/?#\s@:]{0,200}:(?!\d*[/?#'\"])[^@\s]{0,200}\s[^@]{0,200}@",
     re.IGNORECASE,
 )
-_QUERY: Final = re.compile(r"([?&](?:access_token|private_token|token|password|api_key)=)[^&#\s'\"]+", re.IGNORECASE)
+# Of whatever is no URL to us.
+_USER_AND_PASSWORD: Final = re.compile(r"(?<![^\s/\\'\"(=])[^\s/\\@:'\"]{1,200}:[^\s/@]{1,200}@")
+_ENCODED_USERINFO: Final = re.compile(r"(%3A%2F%2F)\S{1,200}?%40", re.IGNORECASE)
+# No query and no assignment in a fragment is shown: which of them hold a secret nobody can list.
+# But for the address at which GitHub lets a person authorize a token that it names no more than by a number.
+_QUERY: Final = re.compile(
+    r"(?<![^\s'\"<>])((?=[^\s?#'\"<>]*://)[^\s?#'\"<>]*)"
+    r"\?(?!authorization_request=[\w-]{1,200}(?![^\s'\"<>,;]))[^\s#'\"<>]+"
+)
+_FRAGMENT: Final = re.compile(r"(?<![^\s'\"<>])((?=[^\s#'\"<>]*://)[^\s#'\"<>]*)#[^\s'\"<>]*[=@][^\s'\"<>]*")
+# The command of git's helper ext, as a shell would split it.
+_COMMAND: Final = re.compile(r"\b(ext::)[^\r\n]+")
+# To the end of the line: a scheme may have any name and any number of parameters.
+_HEADER: Final = re.compile(
+    r"\b((?:[a-z]{1,20}-){0,4}(?:authorization|cookie)|(?:[a-z]{1,20}-){1,4}(?:token|key|secret|auth|api))"
+    r"(\s{0,9}[:=][ \t]{0,9})[^\s][^\r\n]*",
+    re.IGNORECASE,
+)
+_ASSIGNMENT: Final = re.compile(
+    r"((?:passw(?:or)?d|passphrase|secret|token|credential|signature|api[_-]?key|private[_-]?key)\s{0,9}=\s{0,9})"
+    r"(?:'[^'\n]*'|\"[^\"\n]*\"|[^&;#\s'\"]+)",
+    re.IGNORECASE,
+)
 _TOKEN: Final = re.compile(
-    r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|AT(?:ATT|BB|CTT)[\w=-]{16,})"
+    r"\b(?:gh[pousr]_[A-Za-z0-9]{6,}|github_pat_\w{6,}|AT(?:ATT|BB|CTT)[\w=-]{16,}"
+    r"|gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[\w.-]{8,})"
 )
 
 _WITH_SCHEME: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)")
@@ -50,7 +73,7 @@ _KINDS: Final[tuple[tuple[RemoteType, re.Pattern[str]], ...]] = (
 
 
 def redact(text: str) -> str:
-    """The text without credentials: of URLs, of authorization headers, of queries, and well-known tokens.
+    """Hide credentials: of URLs with their queries, of headers and assignments, and tokens of known forms.
 
     >>> redact("https://x-access-token:ghp_secret@github.com/acme/app.git")
     'https://***@github.com/acme/app.git'
@@ -59,8 +82,15 @@ def redact(text: str) -> str:
     """
     if "@" in text:
         text = _RUN.sub(_hide_in_run, text)
+        text = _USERINFO_WITH_BLANKS.sub(rf"\g<scheme>://{HIDDEN}@", text)
+        text = _USER_AND_PASSWORD.sub(f"{HIDDEN}@", text)
+    text = _COMMAND.sub(rf"\1{HIDDEN}", text)
+    if "://" in text:
+        text = _QUERY.sub(rf"\1?{HIDDEN}", text)
+        text = _FRAGMENT.sub(rf"\1#{HIDDEN}", text)
+    text = _ENCODED_USERINFO.sub(rf"\1{HIDDEN}%40", text)
     text = _HEADER.sub(rf"\1\2{HIDDEN}", text)
-    text = _QUERY.sub(rf"\1{HIDDEN}", text)
+    text = _ASSIGNMENT.sub(rf"\1{HIDDEN}", text)
     return _TOKEN.sub(HIDDEN, text)
 
 

@@ -51,6 +51,8 @@ FailureKind = Literal[
     "git-missing",
     "git-too-old",
     "no-remote",
+    "too-many-refs",
+    "ref-in-the-way",
     "unknown",
 ]
 

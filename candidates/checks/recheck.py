@@ -215,7 +215,8 @@ def _bring(git: Git, tip: Oid, choice: RemoteChoice, base: str, deadline: Deadli
     """Fetch the base where its advertised tip is not here; why it is still not here, None where it is."""
     if _commit(git, tip) is not None:
         return None
-    failure = fetch_branches(git, choice.name, [base], deadline, host=choice.host)
+    others = read_config(git).subsections("remote", "url")
+    failure = fetch_branches(git, choice.name, [base], deadline, host=choice.host, others=others)
     if failure is not None:
         return f"the fetch failed: {failure.kind}: {failure.detail}"
     return None if _commit(git, tip) is not None else f"the fetch did not bring {tip}: the base moved meanwhile"
@@ -223,16 +224,16 @@ def _bring(git: Git, tip: Oid, choice: RemoteChoice, base: str, deadline: Deadli
 
 def _commit(git: Git, revision: str) -> Oid | None:
     """The commit that a full refname or object id stands for, None where it is not here."""
-    ran = git.run("--no-replace-objects", "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    ran = git.run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     return Oid(ran.lines[0]) if ran.code == 0 else None
 
 
 def _is_ancestor(git: Git, ours: Oid, theirs: Oid) -> bool:
-    ran = git.run("--no-replace-objects", "merge-base", "--is-ancestor", ours, theirs)
+    ran = git.run("merge-base", "--is-ancestor", ours, theirs)
     return ran.code == 0
 
 
 def _merge_base(git: Git, ours: Oid, theirs: Oid) -> Oid | None:
     """The merge base, of several (criss-cross merges) the first by name; None where nothing is shared."""
-    ran = git.run("--no-replace-objects", "merge-base", "--all", ours, theirs)
+    ran = git.run("merge-base", "--all", ours, theirs)
     return Oid(min(ran.lines)) if ran.code == 0 and ran.lines else None

@@ -27,8 +27,12 @@ T = TypeVar("T", bound=Struct)
 
 
 def git_at(path: Path) -> Git:
-    """git, as run in this folder with the caller's environment."""
-    return Git(folder=path, environ=dict(os.environ))
+    """Run git in this folder with the caller's environment.
+
+    The current folder's repository is the one that GIT_DIR names, as it is to git; a path names its own.
+    """
+    here = Git(folder=Path(), environ=dict(os.environ))
+    return here if path == Path() else here.at(path)
 
 
 def now() -> datetime:

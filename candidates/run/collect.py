@@ -143,12 +143,15 @@ def collect(request: Request) -> Collected:
     deadline = Deadline(request.seconds, request.cancelled)
     inputs, local = _ask(request, deadline)
     seen = look(request.git, inputs, local)
-    log = [*seen.log]
+    named = request.git.environ.get("GIT_DIR")
+    log = [f"the repository is the one that GIT_DIR names: {shown(named)}"] if named else []
+    log += seen.log
+    others = inputs.config.subsections("remote", "url")
     results: list[FetchResult] = []
     while fetch := next_fetch(inputs, seen, results, base=request.base, refresh=request.refresh):
         if any(result.failure for result in results) and not deadline.remaining():
             break
-        results.append(FetchResult(fetch=fetch, failure=_fetch(request.git, fetch, deadline)))
+        results.append(FetchResult(fetch=fetch, failure=_fetch(request.git, fetch, deadline, others)))
         # After a failure too: of several refs some may have come, or another run brought them meanwhile. And all of
         # them: a symref here moves with what it leads to.
         local = _read_local(request, inputs)
@@ -241,11 +244,11 @@ def _listed_by(answer: RemoteAnswer | Failure | None) -> Mapping[str, str]:
     return answer.branches if isinstance(answer, RemoteAnswer) else {}
 
 
-def _fetch(git: Git, fetch: Fetch, deadline: Deadline) -> Failure | None:
+def _fetch(git: Git, fetch: Fetch, deadline: Deadline, others: Sequence[str]) -> Failure | None:
     remote = fetch.remote
     if fetch.whole:
-        return fetch_all_branches(git, remote.name, deadline, host=remote.host)
-    return fetch_branches(git, remote.name, fetch.names, deadline, host=remote.host)
+        return fetch_all_branches(git, remote.name, deadline, host=remote.host, others=others)
+    return fetch_branches(git, remote.name, fetch.names, deadline, host=remote.host, others=others)
 
 
 def _left(request: Request, seen: Pass, remote: str, results: Sequence[FetchResult]) -> Iterator[str]:

@@ -21,12 +21,15 @@ from collectors.remote_url import redact
 from ranking.facts import Facts
 from ranking.names import shown
 
+_SHOWN_CHARACTERS = 60
+
 
 class Policy(Struct, frozen=True, kw_only=True):
     """How a run may decide. `on_fetch_failure` None: ask where a person is there, else cached, then local.
 
     `base`: the branch that came with the request; `replay`: the facts are recorded, so that nothing is fresh.
     `ask_on_issue`: None where nobody said it for this run, so that the user's preferences count.
+    `unusable_versions`: what was given as a version with the request and names none.
     `hold_ties`: a tie is never taken to the default.
     `base_source`: who named `base`, the request or a person who was asked; `asking`: how questions are put.
     """
@@ -34,6 +37,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     autonomy: Autonomy
     on_fetch_failure: OnFetchFailure | None = None
     issue_optional: bool = False
+    unusable_versions: tuple[str, ...] = ()
     ask_on_issue: bool | None = None
     base: str | None = None
     base_source: Literal["input", "asked"] = "input"
@@ -53,6 +57,8 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     InvalidInput where the branch that came with the request is not on the remote.
     """
     decision = _undecided(collected, policy)
+    if policy.issue_optional and (unusable := _unusable_version(policy)) is not None:
+        decision = replace(decision, log=(*decision.log, log_line(collected.facts.now, unusable)))
     serving: Serving = "any"
     if listing_state(collected.facts) == "silent":
         match policy.on_fetch_failure or (None if policy.unattended else "ask"):
@@ -79,8 +85,8 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
 
 
 def _stop_by_issue(decision: Decision, collected: Collected, policy: Policy) -> tuple[Decision, ExitCode] | None:
-    """The stop of an unattended run: its issue could not be read, or is to be asked on; None where it goes on."""
-    unread = _unread_issue(collected.facts)
+    """The stop of an unattended run: its issue or version cannot be read, or the issue is to be asked on; else None."""
+    unread = _unread_issue(collected.facts) or _unusable_version(policy)
     if unread is not None and policy.unattended and not policy.issue_optional:
         return _stopped(decision, collected, unread), ExitCode.SOURCE_FAILED
     if not asks_on_issue(collected, policy):
@@ -211,6 +217,13 @@ def _unread_issue(facts: Facts) -> str | None:
         return None
     detail = f": {issue.failure.detail}" if issue.failure else ""
     return f"issue {issue.key} could not be read ({issue.read}){detail}; --issue-optional goes on without it"
+
+
+def _unusable_version(policy: Policy) -> str | None:
+    if not policy.unusable_versions:
+        return None
+    given = ", ".join(f"'{shown(name[:_SHOWN_CHARACTERS])}'" for name in policy.unusable_versions)
+    return f"--issue-version {given} is not one version to look for; --issue-optional goes on without it"
 
 
 def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:

@@ -28,6 +28,7 @@ from collectors.signals import awaited
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from ranking.facts import Facts, Issue, IssueVersion
 from ranking.names import fault_of
+from ranking.versions import read_label
 
 # Questions are asked kind by kind, the earliest first; of several repositories the gravest outcome counts.
 _KINDS = ("remote", "fetch-failed", "base-branch")
@@ -72,10 +73,12 @@ def prepare(
         message = f"there is no remote named {redact(asked)!r}"
         raise SetupError(message, code="no-such-remote", hint="git remote -v")
     configuration = read_configuration(flags, git.environ, top)
+    git = replace(git, most_refs=configuration.max_refs)
     policy = Policy(
         autonomy=configuration.autonomy,
         on_fetch_failure=configuration.on_fetch_failure,
         issue_optional=configuration.issue_optional,
+        unusable_versions=tuple(name for name in given.versions if read_label(name) is None),
         ask_on_issue=configuration.ask_on_issue if configuration.is_set("askOnIssue") else None,
         base=base,
     )

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Located, RemoteUndecided, locate
@@ -87,7 +88,7 @@ def examine(git: Git, flags: Mapping[str, object]) -> Health:
     configuration, said = _configuration(git, checkout, flags)
     found += said
     if configuration is not None:
-        found += _asked(git, checkout, configuration)
+        found += _asked(replace(git, most_refs=configuration.max_refs), checkout, configuration)
     codes = {one.code for one in found}
     return Health(checks=tuple(one.check for one in found), exit_code=next(c for c in _GRAVEST if c in codes))
 

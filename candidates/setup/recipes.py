@@ -362,7 +362,7 @@ def _clone(git: Git, clone: Clone, built: Built) -> None:
 
 def _do(git: Git, *arguments: str, stdin: bytes = b"") -> None:
     """Run git; SetupError where it did not do it."""
-    ran = git.run(*_OWN_WAYS, *arguments, stdin=stdin)
+    ran = git.run(*_OWN_WAYS, *arguments, stdin=stdin, network=True)
     if ran.code != 0:
         said = ran.stderr.strip() or "it did not end in time"
         raise SetupError(f"git {arguments[0]} did not build the repository: {said}", code="recipe-not-built")

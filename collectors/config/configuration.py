@@ -111,6 +111,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
     issue_optional: bool
     language: str
     ask_on_issue: bool
+    max_refs: int
     keep_runs: int
     jira: JiraConfiguration
     github: GitHubConfiguration
@@ -257,6 +258,7 @@ def _assemble(held: Layer, credentials: tuple[JiraCredential, ...], warnings: tu
         issue_optional=cast("bool", value["issueOptional"]),
         language=cast("str", value["language"]),
         ask_on_issue=cast("bool", value["askOnIssue"]),
+        max_refs=cast("int", value["maxRefs"]),
         keep_runs=cast("int", value["runs.keep"]),
         jira=JiraConfiguration(
             url=cast("str | None", value["jira.url"]),

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from collectors.errors import InvalidInput
+from collectors.process import MOST_REFS
 from collectors.remote_url import HIDDEN, redact
 from ranking.facts import Settings
 from ranking.names import shown
@@ -351,6 +352,13 @@ _ALL: Final = (
     _plain("issueOptional", bool, default=False),
     _plain("language", str, "en", _language_fault),
     _plain("askOnIssue", bool, default=False),
+    # No flag, and not the repository's to say: how much memory and time a server may take.
+    Key(
+        name="maxRefs",
+        type=Annotated[int, msgspec.Meta(ge=1, le=10_000_000)],
+        default=MOST_REFS,
+        variables=("BASE_BRANCH_MAX_REFS",),
+    ),
     # No flag, and not the repository's to say: how much of a user's own disk, and what is left lying there.
     Key(
         name="runs.keep",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # so are the server's own words. Gaps are bounded: a server may repeat the word before one a million times.
 _FAILURES: Final[tuple[tuple[FailureKind, re.Pattern[str]], ...]] = (
     ("ownership", re.compile(r"detected dubious ownership")),
+    ("ref-in-the-way", re.compile(r"cannot lock ref '': '' exists; cannot create")),
     ("no-remote", re.compile(r"No such remote|No remote configured")),
     ("unknown-host-key", re.compile(r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED")),
     ("host-not-found", re.compile(r"Could not resolve (?:host|proxy)|unable to look up ")),

@@ -151,13 +151,16 @@ def ask_remote(
 
 
 def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> ProcessResult | Failure:
-    ran = git.run("ls-remote", *question, deadline=deadline)
+    ran = git.run("ls-remote", *question, deadline=deadline, network=True, most_lines=git.most_refs)
     if ran.code == 0 and not ran.stdout:
         # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty
         # list. An empty repository speaks git's protocol, and only where nothing came need that be heard.
-        ran = git.run("ls-remote", *question, deadline=deadline, packets=True)
+        ran = git.run("ls-remote", *question, deadline=deadline, network=True, packets=True, most_lines=git.most_refs)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
             return Failure(kind="protocol", detail="the answer is empty, and not in git's protocol", host=host)
+    if ran.too_many:
+        detail = f"it lists more than {git.most_refs} refs; maxRefs (BASE_BRANCH_MAX_REFS) allows more"
+        return Failure(kind="too-many-refs", detail=detail, host=host)
     return ran if ran.code == 0 else failure_of(ran, host)
 
 
@@ -219,24 +222,34 @@ _EXACT_FETCH: Final = (
 
 
 def fetch_branches(
-    git: Git, remote: str, names: Sequence[str], deadline: Deadline, *, host: str | None = None
+    git: Git,
+    remote: str,
+    names: Sequence[str],
+    deadline: Deadline,
+    *,
+    host: str | None = None,
+    others: Sequence[str] = (),
 ) -> Failure | None:
     """Bring these branches into `refs/remotes/REMOTE/NAME`, and change no other ref; None: they are here.
 
     Where some cannot come the others are brought all the same, as far as git does.
     InvalidInput for a name that cannot be a branch's or a remote's: it could mean more than one ref.
+
+    `others`: the clone's other remotes. A place that is one of theirs (`origin/sub` beside `origin`) is left alone.
     """
     _refuse_faulty(remote, *names)
     if not names:  # without a refspec git would fetch everything
         return None
     # git writes through a symref, which may lead out of refs/remotes.
-    symrefs = find_symrefs(git, remote, names)
-    refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names if name not in symrefs]
+    left_alone = find_symrefs(git, remote, names) | _places_of_others(remote, names, others)
+    refspecs = [f"+{HEADS}{name}:{remote_tracking(remote, name)}" for name in names if name not in left_alone]
     failure = _fetch(git, remote, refspecs, deadline, host) if refspecs else None
-    return failure or next(iter(symrefs.values()), None)
+    return failure or next(iter(left_alone.values()), None)
 
 
-def fetch_all_branches(git: Git, remote: str, deadline: Deadline, *, host: str | None = None) -> Failure | None:
+def fetch_all_branches(
+    git: Git, remote: str, deadline: Deadline, *, host: str | None = None, others: Sequence[str] = ()
+) -> Failure | None:
     """Bring every branch to where `fetch_branches` puts it, and change no other ref; None: git did.
 
     By one pattern: of thousands of names git holds each against every ref. Under a pattern it leaves alone what is a
@@ -244,7 +257,27 @@ def fetch_all_branches(git: Git, remote: str, deadline: Deadline, *, host: str |
     """
     _refuse_faulty(remote)
     # A branch that is called HEAD is none, and at its place is the pointer to the default.
-    return _fetch(git, remote, [f"+{HEADS}*:{remote_tracking(remote, '*')}", f"^{HEADS}HEAD"], deadline, host)
+    refspecs = [f"+{HEADS}*:{remote_tracking(remote, '*')}", f"^{HEADS}HEAD"]
+    refspecs += [f"^{HEADS}{inner}*" for inner in _inside(remote, others).values()]
+    return _fetch(git, remote, refspecs, deadline, host)
+
+
+def _inside(remote: str, others: Sequence[str]) -> dict[str, str]:
+    """The other remotes whose refs lie among this one's, each with the beginning of the branches that would lie there.
+
+    >>> _inside("origin", ["origin", "origin/sub", "original"])
+    {'origin/sub': 'sub/'}
+    """
+    return {name: f"{name.removeprefix(remote + '/')}/" for name in others if name.startswith(remote + "/")}
+
+
+def _places_of_others(remote: str, names: Sequence[str], others: Sequence[str]) -> dict[str, Failure]:
+    return {
+        name: Failure(kind="ref-in-the-way", detail=f"{remote_tracking(remote, name)} is a ref of the remote {other}")
+        for other, inner in _inside(remote, others).items()
+        for name in names
+        if name.startswith(inner)
+    }
 
 
 def find_symrefs(git: Git, remote: str, names: Sequence[str]) -> dict[str, Failure]:
@@ -267,8 +300,13 @@ def _refuse_faulty(*names: str) -> None:
 
 
 def _fetch(git: Git, remote: str, refspecs: Sequence[str], deadline: Deadline, host: str | None) -> Failure | None:
-    ran = git.run(*_QUIET_CONFIG, "fetch", *_EXACT_FETCH, "--", remote, *refspecs, deadline=deadline)
-    return None if ran.code == 0 else failure_of(ran, host)
+    ran = git.run(*_QUIET_CONFIG, "fetch", *_EXACT_FETCH, "--", remote, *refspecs, deadline=deadline, network=True)
+    if ran.code == 0:
+        return None
+    failure = failure_of(ran, host)
+    if failure.kind != "ref-in-the-way":
+        return failure
+    return replace(failure, detail=f"{failure.detail}; what {remote} no longer has goes by: git remote prune {remote}")
 
 
 # --- the listing ---

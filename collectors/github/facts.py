@@ -29,6 +29,10 @@ _STATES: Final[dict[str, Literal["open", "merged", "closed"]]] = {
     "CLOSED": "closed",
 }
 
+# Each is ranked on its own. GitHub takes 50 characters for a label and 255 for a title, and a page has 100 of them.
+_LONGEST_NAME: Final = 255
+_MOST_LABELS: Final = 1000
+
 _KEYWORD: Final = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+"
 # What Markdown does not show as words of the text: a template's comments, code that is quoted.
 _UNSHOWN: Final = re.compile(r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -330,7 +334,7 @@ def versions_of(milestone: Json) -> tuple[IssueVersion, ...]:
     """A milestone as a version; none where there is none."""
     fields = dict_of(milestone)
     title = text_of(fields, "title")
-    if not title:
+    if not title or len(title) > _LONGEST_NAME:
         return ()
     due = text_of(fields, "dueOn") or text_of(fields, "due_on")
     state = text_of(fields, "state").lower()
@@ -347,7 +351,8 @@ def versions_of(milestone: Json) -> tuple[IssueVersion, ...]:
 
 def labels_of(names: Iterable[str]) -> tuple[IssueVersion, ...]:
     """Labels as the tracker gives them; which of them are versions is for the ranking to say."""
-    return tuple(IssueVersion(name=name, field="labels", role="label") for name in sorted(set(names)) if name)
+    kept = sorted(name for name in set(names) if name and len(name) <= _LONGEST_NAME)[:_MOST_LABELS]
+    return tuple(IssueVersion(name=name, field="labels", role="label") for name in kept)
 
 
 def ordered(links: Iterable[IssueLink]) -> tuple[IssueLink, ...]:

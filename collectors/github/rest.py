@@ -87,6 +87,9 @@ def read_by_rest(client: Asks, place: Place, first: Reply | None = None) -> Issu
     # A redirect was followed to where it is now: that repository is the one its links belong to.
     name, number = rest_repository(item), number_of(item, "number")
     at_home = not name or place.holds(name)
+    if at_home and number != place.number:
+        other = f"{client.site.host} answered with {place.repository}#{number}"
+        return unread(place.key, Failure(kind="protocol", detail=other, host=client.site.host))
     there = place if at_home else Place(repository=name, canonical=name, number=number, host=place.host)
     if isinstance(item.get("pull_request"), dict):
         pull = Pull(repository=there.repository, number=number, state=None, base=None)

@@ -24,6 +24,9 @@ AncestorKind = Literal["parent", "epic"]
 # The name is Jira's own and the same on every site; the id is the site's.
 _ABOVE_FIELDS: Final = ("Epic Link", "Parent Link")
 _CUSTOM_ID: Final = re.compile(r"customfield_\d+", re.ASCII)
+# Each is ranked on its own. Jira itself takes 255 characters for a version's name.
+_MOST_VALUES: Final = 1000
+_LONGEST_NAME: Final = 255
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -159,6 +162,8 @@ def read_field(fields: Fields, field_id: str, name: str, role: Role, *, absent: 
         return Read(field=IssueField(name=name, role=role, state=absent))
     value = fields[field_id]
     entries = [each for each in (value if isinstance(value, list) else [value]) if each not in (None, "")]
+    if len(entries) > _MOST_VALUES:
+        return Read(field=IssueField(name=name, role=role, state="failed"))
     versions = [_version(each, name, role) for each in entries]
     state: FieldState = "failed" if None in versions else "values" if versions else "empty"
     return Read(
@@ -180,10 +185,10 @@ def _version(value: object, field: str, role: Role) -> IssueVersion | None:
     """
     entry: Fields = value if isinstance(value, Mapping) else {"name": str(value) if _is_plain(value) else None}
     name = entry.get("name", entry.get("value"))
-    if not isinstance(name, str) or not name.strip():
-        return None
     if isinstance(child := entry.get("child"), Mapping) and isinstance(child.get("value"), str):
         name = child["value"]  # a cascading list: the second choice is the narrower one
+    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
+        return None
     return IssueVersion(
         name=name.strip(),
         field=field,

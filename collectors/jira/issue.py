@@ -50,7 +50,7 @@ from collectors.jira.failures import (
     timed_out,
 )
 from collectors.jira.port import odd
-from collectors.jira.site import JiraSite, parse_issue_key
+from collectors.jira.site import JiraSite, is_issue_key, parse_issue_key
 from collectors.process import Deadline
 from ranking.facts import Failure, Issue, IssueField, IssueLink
 
@@ -184,6 +184,11 @@ def read_jira_issue(site: JiraSite, key: str, deadline: Deadline, *, clock: Cloc
         fields = data.get("fields") if isinstance(data, Mapping) else None
         if not isinstance(data, Mapping) or not isinstance(fields, Mapping):
             return _unread(jira, key, odd(jira, "an issue"))
+        told = data.get("key")
+        if told != key:
+            # Jira answers for an issue that was moved under its new key, and a wrong proxy for any other.
+            other = f"{key}, but {told}: if it was moved, ask for that" if is_issue_key(told) else key
+            return _unread(jira, key, odd(jira, other))
         return _read(jira, key, answer, fields, names_of(data.get("names")))
 
 

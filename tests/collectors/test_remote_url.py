@@ -26,7 +26,32 @@ from collectors.remote_url import RemoteType, host_of, owner_and_name, redact, r
         ("Authorization: Basic czNjcmV0", "Authorization: ***"),
         ("http.extraheader=AUTHORIZATION: bearer s3cret", "http.extraheader=AUTHORIZATION: ***"),
         ("PRIVATE-TOKEN: s3cret", "PRIVATE-TOKEN: ***"),
-        ("https://h/r?a=1&private_token=s3cret&b=2", "https://h/r?a=1&private_token=***&b=2"),
+        ("https://h/r?a=1&private_token=s3cret&b=2", "https://h/r?***"),
+        ("see 'https://h/r?sig=s3cret', and why?", "see 'https://h/r?***', and why?"),
+        ("https://h/orgs/o/sso?authorization_request=A1-b", "https://h/orgs/o/sso?authorization_request=A1-b"),
+        ("https://h/orgs/o/sso?authorization_request=A&sig=s3cret", "https://h/orgs/o/sso?***"),
+        ("https://h/r#access_token=s3cret", "https://h/r#***"),
+        ("https://h/r#issuecomment-1", "https://h/r#issuecomment-1"),
+        ("https://ada:pass s3cret@h/r", "https://***@h/r"),
+        ("https://ada:2024 s3cret@h/r", "https://***@h/r"),
+        ("https://ada:s3\u00a0cret\t@h/r", "https://***@h/r"),
+        ("https://ada:12?s3cret@h/r", "https://***@h/r"),
+        ("ada:s3cret@h:o/r.git", "***@h:o/r.git"),
+        ("https:/ada:s3cret@h/r", "https:/***@h/r"),
+        ("url=https%3A%2F%2Fada%3As3cret%40h", "url=https%3A%2F%2F***%40h"),
+        ("ext::curl -u ada:s3cret http://x", "ext::***"),
+        ("Authorization: AWS4-HMAC-SHA256 Credential=s3cret", "Authorization: ***"),
+        ('Proxy-Authorization: Digest username="x", response="s3cret"', "Proxy-Authorization: ***"),
+        ("Authorization: 'ApiKey s3cret'\nHost: h", "Authorization: ***\nHost: h"),
+        ("Set-Cookie: a=b; session=s3cret", "Set-Cookie: ***"),
+        ("JOB-TOKEN: s3cret", "JOB-TOKEN: ***"),
+        ("X-JFrog-Art-Api: s3cret", "X-JFrog-Art-Api: ***"),
+        ("username=ada\npassword=s3cret", "username=ada\npassword=***"),
+        ("https://h/r.git;token=s3cret", "https://h/r.git;token=***"),
+        ("client_secret='s3 cret' oauth_token=s3cret", "client_secret=*** oauth_token=***"),
+        ("glptt-0123456789s3cret glcbt-64_0123456789s3cret", "*** ***"),
+        ("origin/glib-networking-2.76", "origin/glib-networking-2.76"),
+        ("token: it holds characters that no token has", "token: it holds characters that no token has"),
         ("it says ghp_0123456789abcdefs3cret here", "it says *** here"),
         ("git@github.com:o/r.git", "git@github.com:o/r.git"),
         ("ssh://git@github.com/o/r.git", "ssh://git@github.com/o/r.git"),
@@ -94,5 +119,7 @@ def test_the_longest_instead_of_wins() -> None:
 
 def test_a_word_of_megabytes_is_looked_through_once_and_what_stands_before_a_url_hides_nothing() -> None:
     """Looked through from each of its letters it would take minutes."""
+    for part in ("x", "://", "a-", "https://a:", "?", "a:b"):
+        assert redact(part * 300_000)[:1] == part[0]
     assert redact("x" * 1_000_000) == "x" * 1_000_000
     assert redact("1https://user:s3cret@host/ +-https://s3cret@host/") == "1https://***@host/ +-https://***@host/"

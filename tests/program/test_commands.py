@@ -394,6 +394,20 @@ def test_an_issue_that_could_not_be_read_stops_an_unattended_run(lines: Stand, r
     assert (optional["baseBranch"], optional["baseBranchSource"]) == ("develop", "default")
 
 
+@pytest.mark.parametrize("version", ["", " ", "latest", ">=3.0", "8.3.0,8.4.0"])
+def test_a_version_that_names_none_stops_an_unattended_run(lines: Stand, version: str) -> None:
+    given = ("--issue-version", version, "--issue-version", "8.4.0")
+    decision = resolve(lines.clone.path, *given, code=6)
+    assert settled(decision) == (None, None, None, None, "aborted")
+    said = f"--issue-version '{version}' is not one version to look for; --issue-optional goes on without it"
+    assert decision["log"][-1].endswith(said)
+    gone_on = resolve(lines.clone.path, *given, "--issue-optional")
+    assert settled(gone_on)[::3] == ("release/8.4.0", "derived")
+    assert gone_on["log"][0].endswith(said)
+    asked = base_branch("resolve", lines.clone.path, *given)
+    assert asked.code == 3
+
+
 def test_an_issue_that_was_read_in_part_serves(lines: Stand) -> None:
     decision = resolve(lines.clone.path, "--issue", "-", stdin=issue_of("8.4.0", read="partial"))
     assert settled(decision)[0] == "release/8.4.0"

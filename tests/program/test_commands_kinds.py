@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.program import base_branch, names, resolve, settled, source
+from tests.support.repositories import Repo
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.program import Answer
-    from tests.support.repositories import MakeStand, Repo, Stand, Workshop
+    from tests.support.repositories import MakeStand, Stand, Workshop
 
 
 @pytest.fixture
@@ -44,8 +44,22 @@ def changed(clone: Repo, before: dict[str, str]) -> set[str]:
 
 def test_by_the_git_dir_of_the_environment(lines: Stand, tmp_path: Path) -> None:
     tip = lines.remote.oid("release/8.4.0")
-    decision = resolve(tmp_path, "--issue-version", "8.4.0", environ={"GIT_DIR": str(lines.clone.path / ".git")})
+    git_dir = str(lines.clone.path / ".git")
+    decision = resolve(Path(), "--issue-version", "8.4.0", environ={"GIT_DIR": git_dir}, cwd=tmp_path)
     assert settled(decision)[1:] == ("refs/remotes/origin/release/8.4.0", tip, "derived", "fresh")
+    assert decision["log"][0].endswith(f"the repository is the one that GIT_DIR names: {git_dir}")
+
+
+def test_a_path_names_the_repository_and_not_the_git_dir_of_a_hook(lines: Stand, tmp_path: Path) -> None:
+    other = Repo(tmp_path / "other")
+    lines.clone.git("clone", "--quiet", str(lines.remote.path), str(other.path))
+    lines.clone.git("config", "remote.origin.url", str(tmp_path / "gone"))
+    hook = {"GIT_DIR": str(lines.clone.path / ".git")}
+    decision = resolve(other.path, "--issue-version", "8.4.0", environ=hook)
+    assert settled(decision)[::4] == ("release/8.4.0", "fresh")
+    assert decision["remote"]["url"] == str(lines.remote.path)
+    both = resolve(other.path, lines.clone.path, "--issue-version", "8.4.0", environ=hook)
+    assert [one["remote"]["url"] for one in both["decisions"]] == [str(lines.remote.path), str(tmp_path / "gone")]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")

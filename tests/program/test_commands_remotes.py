@@ -44,6 +44,16 @@ def lines(stand: MakeStand) -> Stand:
     return stand("release_lines")
 
 
+def test_a_remote_that_lists_more_than_is_wanted_is_refused_and_the_cache_serves(lines: Stand) -> None:
+    decision = resolve(lines.clone.path, "--issue-version=8.3.0", environ={"BASE_BRANCH_MAX_REFS": "5"})
+    assert settled(decision)[::4] == ("release/8.3.0", "cached-stale")
+    remote = source(decision, "remote")
+    assert (remote["state"], remote["kind"]) == ("failed", "too-many-refs")
+    assert remote["detail"] == "it lists more than 5 refs; maxRefs (BASE_BRANCH_MAX_REFS) allows more"
+    done = base_branch("probe", "nothing", lines.clone.path, environ={"BASE_BRANCH_MAX_REFS": "5"})
+    assert (done.code, "too-many-refs" in done.err + done.out.decode()) == (11, True)
+
+
 @contextmanager
 def served(stand: Stand, transport: str) -> Iterator[str]:
     """Serve the remote and let the clone look there; the URL."""
@@ -143,8 +153,9 @@ def test_the_gone_branch_in_the_way_of_a_new_one_is_said(workshop: Workshop) -> 
     assert settled(decision) == (None, None, None, None, "aborted")
     fetch, chosen = (line[20:] for line in decision["log"])
     assert fetch == (
-        " release/1.0 could not be fetched: unknown: error: cannot lock ref 'refs/remotes/origin/release/1.0': "
-        "'refs/remotes/origin/release' exists; cannot create 'refs/remotes/origin/release/1.0'"
+        " release/1.0 could not be fetched: ref-in-the-way: error: cannot lock ref 'refs/remotes/origin/release/1.0': "
+        "'refs/remotes/origin/release' exists; cannot create 'refs/remotes/origin/release/1.0'; "
+        "what origin no longer has goes by: git remote prune origin"
     )
     assert chosen == " release/1.0 was chosen, but no ref of this clone holds it and it could not be fetched"
 

@@ -97,6 +97,25 @@ def test_a_replacement_in_this_clone_does_not_make_an_ancestor(work: Repo, sourc
     assert found.merge_base == source.oid(f"{BASE}~1")
 
 
+def test_a_graft_in_this_clone_does_not_make_an_ancestor(work: Repo, source: Repo) -> None:
+    newer = source.commit("newer", branch=BASE)
+    work.git("fetch", "--quiet", "origin")
+    grafts = work.path / ".git" / "info" / "grafts"
+    grafts.parent.mkdir(exist_ok=True)
+    grafts.write_text(f"{work.oid('feature/a')} {work.oid('feature/a~1')} {newer}\n", encoding="ascii")
+    assert work.git("-c", "advice.graftFileDeprecated=false", "merge-base", newer, "feature/a") == newer
+    found = again(work)
+    assert (found.status, found.commits, found.merge_base) == ("moved", 1, source.oid(f"{BASE}~1"))
+
+
+def test_a_history_cut_by_hand_does_not_make_an_ancestor(work: Repo, source: Repo) -> None:
+    newer = source.commit("newer", branch=BASE)
+    work.git("fetch", "--quiet", "origin")
+    (work.path / ".git" / "shallow").write_text(f"{newer}\n{work.oid('feature/a')}\n", encoding="ascii")
+    found = again(work)
+    assert (found.status, found.commits, found.uncounted) == ("moved", None, "the clone is shallow")
+
+
 # --- moved ---
 
 

@@ -201,7 +201,16 @@ def test_a_run_in_a_folder_whose_name_is_no_utf_8_is_kept(lines: Stand, tmp_path
 
 
 def test_of_much_that_was_asked_the_list_has_the_beginning(lines: Stand) -> None:
-    resolve(lines.clone.path, "--refresh", "none", "--issue-version", "8.4.0", "--issue-version", "x" * 70_000)
+    resolve(
+        lines.clone.path,
+        "--refresh",
+        "none",
+        "--issue-optional",
+        "--issue-version",
+        "8.4.0",
+        "--issue-version",
+        "x" * 70_000,
+    )
     [run] = kept()
     assert run["issue"].startswith("8.4.0, xxx")
     assert len(run["issue"]) == 120

@@ -78,6 +78,7 @@ VALUES: Mapping[str, tuple[tuple[object, str], ...]] = {
     "issueOptional": ((True, "true"), (False, "no"), (True, "ON")),
     "language": (("tr", "tr"), ("de-AT", "de-AT"), ("fr", "fr")),
     "askOnIssue": ((True, "yes"), (False, "0"), (True, "1")),
+    "maxRefs": ((1000, "1000"), (1, "1"), (10_000_000, " 10000000 ")),
     "runs.keep": ((20, "20"), (0, "0"), (3, " 3 ")),
     "jira.url": (("https://a.example", "https://a.example"), ("https://b.example/jira", "https://b.example/jira")),
     "jira.email": (("a@example.com", "a@example.com"), ("b@example.com", "b@example.com")),
@@ -311,7 +312,7 @@ def test_a_flag_that_does_not_fit_is_named() -> None:
 
 def test_what_binds_a_token_has_no_flag() -> None:
     assert [name for name, key in KEYS.items() if key.flag is None] == [
-        name for name in KEYS if name.startswith(("runs.", "jira.", "github."))
+        name for name in KEYS if name.startswith(("maxRefs", "runs.", "jira.", "github."))
     ]
 
 
@@ -354,7 +355,7 @@ def test_of_two_variables_of_one_key_the_first_counts() -> None:
         ("BASE_BRANCH_LANGUAGE", "../tr", "it is no language tag: '../tr'"),
         ("JIRA_URL", "jira.example.com", "it is no http or https URL of a site, without a query: 'jira.example.com'"),
         ("JIRA_URL", "file:///etc", "it is no http or https URL of a site, without a query: 'file:///etc'"),
-        ("JIRA_URL", "https://a.b/?x=1", "it is no http or https URL of a site, without a query: 'https://a.b/?x=1'"),
+        ("JIRA_URL", "https://a.b/?x=1", "it is no http or https URL of a site, without a query: 'https://a.b/?***'"),
         ("JIRA_EMAIL", "a:b", "it is no e-mail address or login: 'a:b'"),
         ("GH_HOST", "https://ghe.example.com", "it is no host name: 'https://ghe.example.com'"),
         ("JIRA_TOKEN", "two words", "it holds characters that no token has"),

@@ -477,6 +477,43 @@ def test_replacements_of_this_clone_do_not_count(workshop: Workshop) -> None:
     assert lineage(repo.path / ".git", "main").tags == {"v1": ("main",)}
 
 
+def test_grafts_of_this_clone_do_not_count(workshop: Workshop) -> None:
+    repo = workshop.init("r")
+    repo.git("tag", "v1")
+    repo.commit("second")
+    third = repo.commit("third")
+    repo.git("worktree", "add", "--quiet", "--detach", "../wt", "v1")
+    grafts = repo.path / ".git" / "info" / "grafts"
+    grafts.parent.mkdir(exist_ok=True)
+    grafts.write_text(f"{third}\n", encoding="ascii")
+    pairs = [(Oid(repo.oid("v1")), Oid(third))]
+    assert repo.git("-c", "advice.graftFileDeprecated=false", "rev-list", "--count", third) == "1"
+    assert lineage(repo.path / ".git", "main").tags == {"v1": ("main",)}
+    for git_dir in (repo.path / ".git", repo.path / ".git" / "worktrees" / "wt"):
+        assert read_ahead_behind(repo.port(), git_dir, pairs) == {pairs[0]: (0, 2)}
+        assert git_objects._count_with_library(git_dir, pairs, Deadline(60)) is None
+
+
+def test_a_partial_clone_is_not_asked_for_what_is_missing_by_a_git_before_the_variable(
+    workshop: Workshop, tmp_path: Path
+) -> None:
+    source = workshop.init("source")
+    for key in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
+        source.git("config", key, "true")
+    clone = workshop.clone(source.path.as_uri(), "clone", "--filter=blob:none")
+    newer = Oid(source.commit("newer"))
+    old_git = tmp_path / "git"
+    old_git.write_text('#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec git "$@"\n', encoding="utf-8")
+    old_git.chmod(0o755)
+    before = clone.git("count-objects", "-v")
+    git = port(clone.path, str(old_git))
+    assert read_dates(git, clone.path / ".git", [newer]) == {newer: None}
+    assert clone.git("count-objects", "-v") == before
+    # Its own way is to fetch it.
+    assert clone.git("cat-file", "-t", newer) == "commit"
+    assert clone.git("count-objects", "-v") != before
+
+
 def test_a_linked_worktree_is_read_from_its_own_git_directory(workshop: Workshop) -> None:
     repo = workshop.init("r")
     repo.git("tag", "v1")

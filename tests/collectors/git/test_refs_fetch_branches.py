@@ -66,6 +66,39 @@ def test_only_what_was_asked_for_moves(clone: Repo, source: Repo) -> None:
     assert clone.git("fsck", "--connectivity-only", "--no-dangling") == ""
 
 
+@pytest.mark.parametrize(("old", "new"), [("release/1", "release/1/x"), ("release/1/x", "release/1")])
+def test_a_ref_in_the_way_is_a_kind_of_its_own_with_the_command_that_helps(
+    clone: Repo, source: Repo, old: str, new: str
+) -> None:
+    clone.git("update-ref", f"refs/remotes/origin/{old}", "main")
+    source.git("branch", new)
+    failure = fetch(clone, new)
+    assert failure is not None
+    assert failure.kind == "ref-in-the-way"
+    assert failure.detail.endswith("; what origin no longer has goes by: git remote prune origin")
+    clone.git("remote", "prune", "origin")
+    assert fetch(clone, new) is None
+
+
+def test_the_refs_of_a_remote_that_lies_inside_another_are_left_alone(
+    workshop: Workshop, clone: Repo, source: Repo
+) -> None:
+    other = workshop.init("other")
+    clone.git("remote", "add", "origin/release", str(other.path))
+    other.git("branch", "1.3")
+    clone.git("fetch", "--quiet", "origin/release")
+    theirs = clone.oid("refs/remotes/origin/release/1.3")
+    remotes = ("origin", "origin/release", "original")
+    failure = fetch_branches(clone.port(), "origin", ["release/1.3", "main"], Deadline(30), others=remotes)
+    detail = "refs/remotes/origin/release/1.3 is a ref of the remote origin/release"
+    assert failure == Failure(kind="ref-in-the-way", detail=detail)
+    assert fetch_all_branches(clone.port(), "origin", Deadline(30), others=remotes) is None
+    assert clone.oid("refs/remotes/origin/release/1.3") == theirs
+    assert clone.oid("refs/remotes/origin/main") == source.oid("main")
+    assert fetch_branches(clone.port(), "origin/release", ["main"], Deadline(30), others=remotes) is None
+    assert clone.oid("refs/remotes/origin/release/main") == other.oid("main")
+
+
 def test_a_rewound_branch_is_taken_as_it_is(clone: Repo, source: Repo) -> None:
     source.git("update-ref", "refs/heads/release/1.3", "main~1")
     assert fetch(clone, "release/1.3") is None

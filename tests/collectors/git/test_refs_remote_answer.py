@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from collectors.errors import SetupError
 from collectors.git.refs import (
@@ -29,6 +30,7 @@ from tests.support.servers import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.support.repositories import Repo, Workshop
     from tests.support.servers import HttpSite
@@ -100,6 +102,23 @@ def test_the_default_comes_with_the_same_question(here: Repo, source: Repo, site
     assert isinstance(answer, RemoteAnswer)
     assert answer.default == "main"
     assert len(site.requests) == 2
+
+
+def test_more_refs_than_wanted_are_a_refusal_and_no_answer(here: Repo, source: Repo) -> None:
+    port = here.port()
+    # Two branches, three tags, and the peeled lines of two.
+    told(ask_remote(replace(port, most_refs=7), str(source.path), Deadline(3600)))
+    refused = failed(ask_remote(replace(port, most_refs=6), str(source.path), Deadline(3600)))
+    assert refused == Failure(
+        kind="too-many-refs", detail="it lists more than 6 refs; maxRefs (BASE_BRANCH_MAX_REFS) allows more"
+    )
+
+
+def test_a_list_without_an_end_is_ended_by_its_length(here: Repo, tmp_path: Path) -> None:
+    script = tmp_path / "endless"
+    script.write_text(f"#!/bin/sh\nyes {'1' * 40}$(printf '\\t')refs/heads/x\n", encoding="utf-8")
+    script.chmod(0o755)
+    assert failed(ask_remote(here.port(executable=str(script)), "x", Deadline(3600))).kind == "too-many-refs"
 
 
 def test_over_git_daemon(here: Repo, source: Repo, workshop: Workshop) -> None:

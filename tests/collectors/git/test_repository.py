@@ -17,6 +17,7 @@ from collectors.git.repository import (
     parse_git_version,
     read_config,
 )
+from collectors.process import Git
 
 if TYPE_CHECKING:
     from tests.support.repositories import Repo, Workshop
@@ -128,8 +129,15 @@ def test_git_dir_of_the_environment_counts(workshop: Workshop, tmp_path: Path) -
     repo = workshop.init("r")
     tree = tmp_path / "tree"
     tree.mkdir()
-    found = open_repository(repo.port(environ={"GIT_DIR": str(repo.path / ".git")}).at(tree))
+    environ = dict(os.environ) | {"GIT_DIR": str(repo.path / ".git")}
+    found = open_repository(Git(folder=tree, environ=environ))
     assert places(found) == (tree, repo.path / ".git", repo.path / ".git")
+
+
+def test_a_folder_that_is_named_outranks_git_dir(workshop: Workshop) -> None:
+    one, other = workshop.init("one"), workshop.init("other")
+    hook = {"GIT_DIR": str(one.path / ".git"), "GIT_WORK_TREE": str(one.path), "GIT_OBJECT_DIRECTORY": "none"}
+    assert open_repository(one.port(environ=hook).at(other.path)).top == other.path
 
 
 def test_paths_may_hold_newlines_and_bytes_that_are_no_text(workshop: Workshop) -> None:

@@ -34,6 +34,10 @@ EPIC_LINK = KnownField(id="customfield_8", name="Epic Link")
         ({"fixVersions": [version("8.4.0")]}, "values"),
         ({"fixVersions": [version("8.4.0"), {"id": "1"}]}, "failed"),
         ({"fixVersions": [7.5]}, "failed"),
+        ({"fixVersions": [version("8." + "1" * 253)]}, "values"),
+        ({"fixVersions": [version("8." + "1" * 254)]}, "failed"),
+        ({"fixVersions": [version(f"8.{n}") for n in range(1000)]}, "values"),
+        ({"fixVersions": [version(f"8.{n}") for n in range(1001)]}, "failed"),
     ],
 )
 def test_missing_empty_and_unreadable_are_three_states(fields: dict[str, object], state: str) -> None:

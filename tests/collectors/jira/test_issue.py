@@ -167,6 +167,25 @@ def test_names_are_looked_up_where_the_answer_has_none(jira: tuple[Jira, JiraSit
     assert names(read(site), "target") == ["4.20.z"]
 
 
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ('"OTHER-99"', "APP-1, but OTHER-99: if it was moved, ask for that"),
+        ('["APP-1"]', "APP-1"),
+        ("null", "APP-1"),
+        ('"\\u001b[31m"', "APP-1"),
+    ],
+)
+def test_an_answer_for_another_issue_is_no_answer(jira: tuple[Jira, JiraSite], key: str, said: str) -> None:
+    server, site = jira
+    body = f'{{"key": {key}, "fields": {{"fixVersions": [{{"name": "8.4.0"}}]}}}}'
+    server.say("issue", failing(200, body))
+    issue = read(site)
+    assert (issue.key, issue.read, issue.versions) == ("APP-1", "failed", ())
+    assert issue.failure is not None
+    assert (issue.failure.kind, issue.failure.detail) == ("protocol", f"{site.host} answered with what is not {said}")
+
+
 def failing(status: int, body: str = "") -> Reply:
     return Reply(status=status, body=body)
 
