@@ -9,6 +9,7 @@ from candidates import memory
 from candidates.commands.session import asking_for_the_remote, plain_run
 from candidates.memory import Recent, forgotten, to_show
 from candidates.run.collect import Located, locate
+from candidates.run.names import listed_name
 from candidates.run.run import Run
 from candidates.suggest import near_hint
 from candidates.terminal import notice, print_record, show
@@ -51,7 +52,7 @@ def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
     InvalidInput for a branch that the remote does not have; EvidenceError `remote-silent` where it did not answer.
     """
     here = locate(run.git, run.configuration.remote, run.request.checkout)
-    _check(run, here, branch)
+    branch = _check(run, here, branch)
     days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
     changed = memory.remember(
         preferences_path(run.git.environ), _key(run, here), branch, run.request.now, branch_ttl_days=days
@@ -84,7 +85,8 @@ def _key(run: Run, here: Located) -> str:
     return run.configuration.project_key or here.name
 
 
-def _check(run: Run, here: Located, branch: str) -> None:
+def _check(run: Run, here: Located, branch: str) -> str:
+    """The branch as the remote lists it. Raises InvalidInput if it does not."""
     if here.choice is None:
         message = "this repository has no remote to check the choice against"
         raise SetupError(message, code="no-remote", hint="git remote add origin URL")
@@ -97,6 +99,8 @@ def _check(run: Run, here: Located, branch: str) -> None:
         raise EvidenceError(
             message, code="remote-silent", hint=f"base-branch remember {shown(branch)}, when it answers again"
         )
+    branch = listed_name(branch, here.choice.name, answer.branches.__contains__)
     if branch not in answer.branches:
         message = f"{here.choice.name} has no branch {shown(branch)}"
         raise InvalidInput(message, hint=near_hint(branch, answer.branches))
+    return branch

@@ -18,6 +18,7 @@ from candidates.contract import Source
 from candidates.resolver import Resolution, resolve
 from candidates.run.cache_notes import cache_notes
 from candidates.run.issue import IssueAnswer, PostQuestion, ReadIssue
+from candidates.run.names import listed_name
 from candidates.run.one_pass import Asked, Looked, branch_in, look, unasked
 from collectors.config.keys import Refresh
 from collectors.errors import EvidenceError
@@ -315,8 +316,16 @@ def _fetch(
 def _chosen(request: Request, seen: Looked) -> list[str]:
     """The one branch that has to be here, where it is not."""
     listing = seen.facts.refs
-    base = branch_in(listing, request.base) or branch_in(listing, seen.resolution.branch)
+    base = _given_base(request, seen) or branch_in(listing, seen.resolution.branch)
     return [base.name] if base is not None and _behind(base) else []
+
+
+def _given_base(request: Request, seen: Looked) -> Branch | None:
+    """The branch that came with the request, if the listing has it."""
+    if request.base is None:
+        return None
+    listing, remote = seen.facts.refs, seen.facts.repository.remote
+    return branch_in(listing, listed_name(request.base, remote, lambda name: branch_in(listing, name) is not None))
 
 
 def _needed(request: Request, seen: Looked) -> list[str]:

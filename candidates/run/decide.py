@@ -13,6 +13,7 @@ from candidates.questions.questions import Asking, base_branch_question, fetch_f
 from candidates.resolver import Base, Serving, base_of, derived_branch
 from candidates.run.collect import Collected, RemoteUndecided
 from candidates.run.issue_comment import question_on
+from candidates.run.names import listed_name
 from candidates.suggest import near_hint
 from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
@@ -141,10 +142,9 @@ def _given(
 ) -> tuple[Decision, ExitCode]:
     """The branch that came with the request: checked against the listing, never replaced."""
     facts = collected.facts
-    listed = collected.view.listed.branches
-    if base in listed:
-        return _settled(decision, collected, policy, base, policy.base_source, serving)
-    remote = facts.repository.remote
+    listed, remote = collected.view.listed.branches, facts.repository.remote
+    if (branch := listed_name(base, remote, listed.__contains__)) in listed:
+        return _settled(decision, collected, policy, branch, policy.base_source, serving)
     # What holds a credential is a URL, and no branch: of a name nothing is hidden.
     name = shown(redact(base))
     if facts.refs.complete or remote is None:

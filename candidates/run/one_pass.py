@@ -15,6 +15,7 @@ from msgspec.structs import replace as altered
 
 from candidates.resolver import Resolution, resolve
 from candidates.run.issue import IssueAnswer
+from candidates.run.names import listed_name
 from collectors.git.local_refs import LocalRefs
 from collectors.git.objects import Lineage, read_creator_dates, read_dates, read_lineage
 from collectors.git.refs import DefaultAnswer, RemoteAnswer, RemoteChoice, build_listing
@@ -22,7 +23,20 @@ from collectors.git.repository import Checkout, Config
 from collectors.process import Git
 from collectors.remote_url import remote_type
 from collectors.stores.preferences import Remembered
-from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
+from collectors.stores.recent_entries import newest_first
+from ranking.facts import (
+    Backtest,
+    Branch,
+    Facts,
+    Failure,
+    Issue,
+    Ranking,
+    RecentChoice,
+    RefListing,
+    Repository,
+    Settings,
+    Tag,
+)
 from ranking.listing import hangs_on_dates
 from ranking.names import BranchName, Oid
 from ranking.rank import View, rank, read_asked
@@ -74,7 +88,7 @@ def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
         repository=repository,
         refs=listing,
         issue=issue,
-        recent=asked.remembered.choices,
+        recent=_recent(asked, listing),
         backtest=asked.backtest,
         settings=asked.settings,
     )
@@ -100,6 +114,15 @@ def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
             evidence_off=asked.remembered.evidence is False,
             view=unasked(facts, view),
         ),
+    )
+
+
+def _recent(asked: Asked, listing: RefListing) -> tuple[RecentChoice, ...]:
+    """The stored choices, each under the name that the listing has for it."""
+    remote = asked.choice.name if asked.choice else None
+    return newest_first(
+        altered(choice, branch=listed_name(choice.branch, remote, lambda name: branch_in(listing, name) is not None))
+        for choice in asked.remembered.choices
     )
 
 

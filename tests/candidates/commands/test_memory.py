@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from candidates.setup.schemas import schema_of
+from tests.support.preferences import stored_entries
 from tests.support.program import Answer, base_branch, resolve, settled, source
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def keep(store: Path, *branches: str, days_ago: int = 1, project: str = "app", *
 
 def kept(store: Path) -> list[tuple[str, str, int]]:
     """What the store holds: project, branch, count."""
-    entries = json.loads(store.read_text())["global"]["recentBranches"]
-    return [(e["projectKey"], e["branch"], e["count"]) for e in entries]
+    return [(e["projectKey"], e["branch"], e["count"]) for e in stored_entries(store)]
 
 
 def said(*arguments: str | Path, code: int) -> str:
@@ -176,7 +176,7 @@ def test_what_is_another_programs_is_neither_changed_nor_an_obstacle(lines: Stan
     assert json.loads(store.read_text()) == {
         "theme": "dark",
         "ratio": 1.5,
-        "global": {"other": [1, 2], "recentBranches": []},
+        "global": {"other": [1, 2], "recentBranches": {"app": []}},
     }
 
 
@@ -190,3 +190,52 @@ def test_an_entry_that_is_odd_is_said_and_the_others_serve(lines: Stand, store: 
     memory = source(decision, "preferences")
     assert memory["state"] == "partial"
     assert "global.recentBranches[1].branch" in memory["detail"]
+
+
+# A file that another program keeps.
+
+
+def shared(store: Path, *names: str, key: str = "app") -> str:
+    """The stored choices as a map of lists, beside another project's; the file's text."""
+    day = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    entries = [{"branch": name, "lastUsed": day} for name in names]
+    other = [{"branch": "origin/main", "lastUsed": day}]
+    store.write_text(json.dumps({"global": {"recentBranches": {"other": other, key: entries}}, "theme": "dark"}))
+    return store.read_text()
+
+
+@pytest.mark.parametrize("name", ["release/8.3.0", "origin/release/8.3.0", "refs/heads/release/8.3.0"])
+def test_a_map_of_lists_fires_the_memory(lines: Stand, store: Path, name: str) -> None:
+    before = shared(store, name)
+    assert settled(resolve(lines.clone.path))[::3] == ("release/8.3.0", "remembered")
+    assert store.read_text() == before
+
+
+def test_a_choice_keeps_the_map_and_the_other_projects(lines: Stand, store: Path, tmp_path: Path) -> None:
+    shared(store, "release/8.3.0")
+    done = base_branch("choose", "origin/release/8.4.0", lines.clone.path, "--state", tmp_path / "state.json")
+    assert (done.code, done.json()["baseBranch"]) == (0, "release/8.4.0"), done.err
+    document = json.loads(store.read_text())
+    branches = document["global"]["recentBranches"]
+    assert [entry["branch"] for entry in branches["app"]] == ["release/8.4.0", "release/8.3.0"]
+    assert [entry["branch"] for entry in branches["other"]] == ["origin/main"]
+    assert document["theme"] == "dark"
+    assert list(store.parent.glob("preferences.json.damaged-*")) == []
+
+
+@pytest.mark.parametrize("name", ["origin/develop", "refs/heads/develop", "refs/remotes/origin/develop"])
+def test_a_name_with_its_remote_before_it_is_the_branch(lines: Stand, store: Path, name: str) -> None:
+    assert settled(resolve(lines.clone.path, "--base", name))[::3] == ("develop", "input")
+    assert said("remember", name, lines.clone.path, code=0).endswith(": develop\n")
+    assert [branch for _, branch, _ in kept(store)] == ["develop"]
+
+
+def test_the_doctor_shows_how_each_key_of_a_shared_file_is_read(lines: Stand, store: Path) -> None:
+    before = shared(store, "release/8.3.0")
+    checks = base_branch("doctor", lines.clone.path, "--json").json()["checks"]
+    details = [check["detail"] for check in checks if check["name"] == "preferences"]
+    assert details[1:] == [
+        "global.recentBranches: a map of 2 projects, written back as such; of app: release/8.3.0",
+        "not read, never changed: theme",
+    ]
+    assert store.read_text() == before

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from candidates.questions.menu import Key, Menu, Row, draw, fit, press, read_default, wrap
 from collectors.errors import InvalidInput
 from tests.ranking.facts_builder import unhurried
+from tests.support.preferences import stored_entries
 from tests.support.program import COMMAND, Done, base_branch, environment
 
 if TYPE_CHECKING:
@@ -310,8 +311,7 @@ def test_an_answer_at_the_terminal_is_recorded_and_remembered(shop: Stand, tmp_p
     state = json.loads((tmp_path / "state.json").read_bytes())
     assert (state["baseBranch"], state["baseBranchSource"], state["baseFetchStatus"]) == (chosen, "asked", "fresh")
     assert state["baseBranchEvidence"]["chosen"] == "release/8.4.0"
-    stored = json.loads((tmp_path / "preferences.json").read_bytes())
-    assert [entry["branch"] for entry in stored["global"]["recentBranches"]] == [chosen]
+    assert [entry["branch"] for entry in stored_entries(tmp_path / "preferences.json")] == [chosen]
 
 
 def test_giving_up_records_nothing_and_leaves_the_question(shop: Stand, tmp_path: Path, begin: Begin) -> None:

@@ -261,7 +261,7 @@ def test_a_base_that_is_listed_is_input_whatever_else_is_known(autonomy: Autonom
 
 
 @pytest.mark.parametrize("autonomy", AUTONOMIES)
-@pytest.mark.parametrize("name", ["release/1.9", "--orphan", "HEAD", "", "refs/heads/release/1.1", "origin/main"])
+@pytest.mark.parametrize("name", ["release/1.9", "--orphan", "HEAD", "", "refs/heads/release/1.9", "origin/nope"])
 def test_a_base_that_an_answered_listing_lacks_is_refused_and_never_replaced(autonomy: Autonomy, name: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         decided(reached(issue=wants("1.0")), autonomy, base=name)
@@ -272,10 +272,6 @@ def test_near_names_are_offered() -> None:
     with pytest.raises(InvalidInput) as refused:
         decided(reached(), base="release/1.2")
     assert refused.value.hint == "near names: release/1.1, release/1.0"
-    for written in ("origin/release/1.0", "refs/heads/release/1.0"):
-        with pytest.raises(InvalidInput) as refused:
-            decided(reached(), base=written)
-        assert str(refused.value.hint).startswith("near names: release/1.0")
     with pytest.raises(InvalidInput) as refused:
         decided(reached(), base="zzz")
     assert refused.value.hint == "base-branch explain"
