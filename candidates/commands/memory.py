@@ -54,16 +54,17 @@ def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
     here = locate(run.git, run.configuration.remote, run.request.checkout)
     branch = _check(run, here, branch)
     days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    key, old_key = _keys(run, here)
     changed = memory.remember(
-        preferences_path(run.git.environ), _key(run, here), branch, run.request.now, branch_ttl_days=days
+        preferences_path(run.git.environ), key, branch, run.request.now, old_key=old_key, branch_ttl_days=days
     )
-    return (*changed.warnings, f"remembered for {_key(run, here)}: {branch}")
+    return (*changed.warnings, f"remembered for {key}: {branch}")
 
 
 def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
     """Forget one choice of this project, or all of them; what has to be said of it."""
-    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
-    changed = memory.forget(preferences_path(run.git.environ), key, branch, run.request.now)
+    key, old_key = _keys(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    changed = memory.forget(preferences_path(run.git.environ), key, branch, run.request.now, old_key=old_key)
     gone = forgotten(changed)
     said = f"forgotten for {key}: {', '.join(map(shown, gone))}" if gone else f"nothing was remembered for {key}"
     return (*changed.warnings, said)
@@ -71,18 +72,21 @@ def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
 
 def recent_choices(run: Run) -> Recent:
     """The choices that count today, the newest first."""
-    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
-    found = _read(run, key)
+    key, old_key = _keys(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    found = _read(run, key, old_key)
     return Recent(project_key=key, choices=to_show(found.choices), state=found.state, detail=found.detail)
 
 
-def _read(run: Run, key: str) -> Remembered:
+def _read(run: Run, key: str, old_key: str | None) -> Remembered:
     days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
-    return read_recent(preferences_path(run.git.environ), key, now=run.request.now, branch_ttl_days=days)
+    path = preferences_path(run.git.environ)
+    return read_recent(path, key, old_key=old_key, now=run.request.now, branch_ttl_days=days)
 
 
-def _key(run: Run, here: Located) -> str:
-    return run.configuration.project_key or here.name
+def _keys(run: Run, here: Located) -> tuple[str, str | None]:
+    """The project's key, and the one that older files use; the latter only if the caller names none."""
+    named = run.configuration.project_key
+    return (named, None) if named is not None else (here.key, here.name)
 
 
 def _check(run: Run, here: Located, branch: str) -> str:

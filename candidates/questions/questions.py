@@ -15,7 +15,7 @@ from msgspec import Struct
 from candidates.contract import UNNAMED, Decision, Option, Question
 from candidates.memory import to_show
 from candidates.questions.languages import ENGLISH, Language
-from candidates.resolver import Resolution
+from candidates.resolver import Resolution, decisive_reason
 from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Facts, Ranking, RecentChoice, Record
 from ranking.listing import list_branches
@@ -53,9 +53,9 @@ class Answer(Record, frozen=True, kw_only=True):
 def base_branch_question(
     facts: Facts, ranking: Ranking, resolution: Resolution, asking: Asking | None = None
 ) -> Question:
-    """Ask which branch the work belongs on: first, and marked, what an unattended run would take, unless others tie.
+    """Ask which branch the work belongs on; the first is marked: what an unattended run would take, unless others tie.
 
-    Remembered ones come before the other candidates, and what the ranking left out after them.
+    The order: branches at the top with decisive evidence, stored choices, other candidates, what the ranking left out.
     """
     asking = asking or Asking()
     say = asking.language.say
@@ -64,7 +64,9 @@ def base_branch_question(
     remembered = _remembered(facts, listed)
     candidates = {c.branch: c for c in ranking.candidates}
     first = [recommended] if recommended is not None else []
-    likely = list(dict.fromkeys([*first, *remembered, *candidates]))
+    decisive = _decisive(ranking)
+    agreed = [name for name in remembered if name in decisive]
+    likely = list(dict.fromkeys([*first, *agreed, *decisive, *remembered, *candidates]))
     others = sorted(listed.keys() - set(likely), key=_bytes)
     names, following = _page(likely, others, asking.page)
     options = [
@@ -205,6 +207,12 @@ def _id(kind: str, page: int) -> str:
 
 
 # --- rows ---
+
+
+def _decisive(ranking: Ranking) -> list[str]:
+    """The branches with the highest score, as far as the issue's version or a linked release speaks for them."""
+    top = ranking.candidates[0].score if ranking.candidates else 0
+    return [c.branch for c in ranking.candidates if c.score == top and decisive_reason(c) is not None]
 
 
 def _remembered(facts: Facts, listed: Mapping[str, object]) -> dict[str, RecentChoice]:

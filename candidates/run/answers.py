@@ -15,12 +15,15 @@ from candidates.contract import Decision, Question
 from candidates.exit_codes import ExitCode
 from candidates.memory import remember
 from candidates.questions.questions import Answer
-from candidates.run.collect import Collected, RemoteUndecided
+from candidates.run.collect import Collected, RemoteUndecided, key_of
 from candidates.run.decide import decide, is_silent, undecided_remote
 from candidates.run.run import Run, gather
+from candidates.run.work import work_of
 from candidates.state_file import EVIDENCE, NULLABLE, read_state
 from collectors.errors import EvidenceError
+from collectors.git.repository import open_repository
 from collectors.stores.preferences import preferences_path
+from collectors.stores.recent_entries import ANY_WORK
 from ranking.facts import Facts, Ranking
 from ranking.names import shown
 
@@ -91,9 +94,15 @@ def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
     if facts.refs.provenance != "remote" and facts.repository.remote is not None:
         return (f"not remembered: {facts.repository.remote} did not answer",)
     days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
-    key = run.configuration.project_key or facts.repository.name
+    key, old_key = run.configuration.project_key, None
+    if key is None:
+        checkout = run.request.checkout or open_repository(run.git)
+        key, old_key = key_of(facts.repository.url, checkout), facts.repository.name
+    path = preferences_path(run.git.environ)
+    # An issue that was not handed over may have a version all the same.
+    work = work_of(facts.issue) if facts.issue is not None else ANY_WORK
     try:
-        changed = remember(preferences_path(run.git.environ), key, branch, run.request.now, branch_ttl_days=days)
+        changed = remember(path, key, branch, run.request.now, old_key=old_key, work=work, branch_ttl_days=days)
     except EvidenceError as fault:
         return (f"not remembered: {fault}",)
     return changed.warnings

@@ -196,7 +196,8 @@ def _settled(
 
 def _which_branch(collected: Collected, policy: Policy) -> Question:
     resolution = collected.resolution
-    if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
+    derived = derived_branch(collected.facts, collected.ranking)
+    if derived and (policy.autonomy == "guided" or resolution.source == "remembered"):
         resolution = altered(resolution, branch=derived)  # first and marked, also before a memory
     return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace as altered
 from candidates.resolver import Resolution, resolve
 from candidates.run.issue import IssueAnswer
 from candidates.run.names import listed_name
+from candidates.run.work import choices_for
 from collectors.git.local_refs import LocalRefs
 from collectors.git.objects import Lineage, read_creator_dates, read_dates, read_lineage
 from collectors.git.refs import DefaultAnswer, RemoteAnswer, RemoteChoice, build_listing
@@ -82,13 +83,14 @@ def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
     repository = _repository(asked, local)
     if _wants_lineage(issue):
         listing = _with_lineage(git, asked.checkout, local, listing, repository, log)
+    choices, for_other_work = choices_for(asked.remembered, issue)
     facts = Facts(
         schema="base-branch/bundle@1",
         now=asked.now,
         repository=repository,
         refs=listing,
         issue=issue,
-        recent=_recent(asked, listing),
+        recent=_recent(asked, listing, choices),
         backtest=asked.backtest,
         settings=asked.settings,
     )
@@ -112,17 +114,18 @@ def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
             ranking,
             None if asked.remembered.state == "answered" else asked.remembered.detail,
             evidence_off=asked.remembered.evidence is False,
+            for_other_work=for_other_work,
             view=unasked(facts, view),
         ),
     )
 
 
-def _recent(asked: Asked, listing: RefListing) -> tuple[RecentChoice, ...]:
-    """The stored choices, each under the name that the listing has for it."""
+def _recent(asked: Asked, listing: RefListing, choices: Iterable[RecentChoice]) -> tuple[RecentChoice, ...]:
+    """The stored choices that apply to this work, each under the name that the listing has for it."""
     remote = asked.choice.name if asked.choice else None
     return newest_first(
         altered(choice, branch=listed_name(choice.branch, remote, lambda name: branch_in(listing, name) is not None))
-        for choice in asked.remembered.choices
+        for choice in choices
     )
 
 

@@ -185,9 +185,9 @@ def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) ->
     deadline = Deadline(configuration.timeout)
     here = _located(git, configuration) if checkout is not None else None
     located = here if isinstance(here, Located) else None
-    key, old_key = (located.name if located else ""), None
-    if configuration.project_key is not None:
-        key = configuration.project_key
+    key, old_key = configuration.project_key or "", None
+    if located is not None and not key:
+        key, old_key = located.key, located.name
     questions: list[Callable[[], _Found]] = [
         lambda: _jira(configuration, deadline),
         lambda: _github(git, configuration, located, deadline),

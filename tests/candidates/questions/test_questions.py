@@ -105,11 +105,17 @@ def test_a_memory_that_is_too_old_or_gone_is_no_row_of_its_own() -> None:
     assert not any("chosen on" in option.description for option in question.options)
 
 
-def test_of_a_tie_nothing_is_marked_and_remembered_ones_still_come_first() -> None:
+@pytest.mark.parametrize(
+    ("remembered", "order"),
+    [
+        ("main", ["release/1.1", "release/1.0", "main"]),
+        ("release/1.0", ["release/1.0", "release/1.1", "main"]),
+    ],
+)
+def test_of_a_tie_nothing_is_marked_and_a_remembered_one_outside_it_is_last(remembered: str, order: list[str]) -> None:
     bundle = facts("main release/1.0 release/1.1", issue=wants(("1.0", "1.1")))
-    bundle = altered(bundle, recent=(chose("main", days_ago=2),))
-    question = ask(bundle)
-    assert (labels(question)[0], question.default) == ("main", None)
+    question = ask(altered(bundle, recent=(chose(remembered, days_ago=2),)))
+    assert (labels(question)[:3], question.default) == (order, None)
     assert not any(option.description.startswith("recommended") for option in question.options)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -12,6 +12,7 @@ import pytest
 from candidates.memory import forget, remember
 from candidates.setup.schemas import schema_of
 from collectors.stores.preferences import WebRepo, parse_recent, read_recent
+from collectors.stores.recent_entries import Use
 from ranking.facts import RecentChoice
 
 if TYPE_CHECKING:
@@ -191,3 +192,34 @@ def test_the_schema_takes_both_shapes(shared: Path) -> None:
     validator.validate(listing("list", {"branch": "main", "lastUsed": 1764374400}))
     assert not validator.is_valid({"global": {"recentBranches": {"app": "main"}}})
     assert not validator.is_valid(listing("list", {"lastUsed": DAY_BEFORE}))
+
+
+# What a branch was chosen for.
+
+
+def test_each_kind_of_work_keeps_its_own_moment(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    later = NOW + timedelta(days=1)
+    remember(path, KEY, "develop", NOW, work="8.3.0")
+    remember(path, KEY, "develop", later, work="8.4.0")
+    (entry,) = json.loads(path.read_text())["global"]["recentBranches"][KEY]
+    assert entry["chosenFor"] == {"8.4.0": "2026-12-01T09:00:00Z", "8.3.0": "2026-11-30T09:00:00Z"}
+    found = read_recent(path, KEY).uses["develop"]
+    assert found == (Use(work="8.4.0", last_used=later), Use(work="8.3.0", last_used=NOW))
+
+
+def test_what_another_program_used_is_for_any_work(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    remember(path, KEY, "develop", NOW, work="8.3.0")
+    document = json.loads(path.read_text())
+    document["global"]["recentBranches"][KEY][0]["lastUsed"] = "2026-12-02T00:00:00Z"
+    path.write_text(json.dumps(document))
+    assert [use.work for use in read_recent(path, KEY).uses["develop"]] == ["any work", "8.3.0"]
+
+
+def test_a_choice_for_any_work_stays_one_beside_a_choice_for_a_version(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    remember(path, KEY, "develop", NOW)
+    assert "chosenFor" not in path.read_text()
+    remember(path, KEY, "develop", NOW + timedelta(days=1), work="8.4.0")
+    assert [use.work for use in read_recent(path, KEY).uses["develop"]] == ["8.4.0", "any work"]
