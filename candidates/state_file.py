@@ -32,6 +32,7 @@ from collectors.stores.store_file import (
     raw_items,
     read_settled,
     reason_of,
+    remove_member,
     set_member,
 )
 from collectors.strict_json import join_path, place_of
@@ -45,6 +46,8 @@ SOURCE = "baseBranchSource"
 STATUS = "baseFetchStatus"
 EVIDENCE = "baseBranchEvidence"
 PROJECTS = "projects"
+BREAKER = "circuitBreaker"
+ASKED_ON_ISSUE = "askedOnIssue"
 ROOT = "root"
 
 SOURCES: tuple[str, ...] = get_args(BaseBranchSource)
@@ -274,10 +277,55 @@ def decided_changes(
     if not paired or any(decision.base_branch is None for decision in decisions):
         return {}
     changes = _placed(state, paired, canonical)
+    if isinstance(evidence := changes.get(EVIDENCE), dict):
+        changes[EVIDENCE] = with_question_of(state, evidence)
     faults = _mirror_faults({**state, **changes})
     if faults:
         raise Refused("not recorded", faults)
     return changes
+
+
+def with_question_of(state: Mapping[str, Any], evidence: State) -> State:
+    """The evidence with the question that the state holds already, unless the evidence has another."""
+    held = state.get(EVIDENCE)
+    asked, own = held.get(ASKED_ON_ISSUE) if isinstance(held, dict) else None, evidence.get(ASKED_ON_ISSUE)
+    if not isinstance(asked, dict) or (own is not None and own.get("url") != asked.get("url")):
+        return evidence
+    return evidence | {ASKED_ON_ISSUE: asked}
+
+
+def is_main(state: Mapping[str, Any], root: str | PurePath, canonical: Canonical) -> bool:
+    """Whether the scalars are this repository's: the first project's, or that of `projectRoot`, or of no known root."""
+    listed = state.get(PROJECTS)
+    first = listed[0].get(ROOT) if isinstance(listed, list) and listed and isinstance(listed[0], dict) else None
+    held = first if isinstance(first, str) else state.get("projectRoot")
+    return not isinstance(held, str) or canonical(held) == canonical(str(root))
+
+
+def target_asked(state: Mapping[str, Any]) -> str | None:
+    """The issue on which the state's question was asked, None if the state does not say."""
+    evidence = state.get(EVIDENCE)
+    asked = evidence.get(ASKED_ON_ISSUE) if isinstance(evidence, dict) else None
+    target = asked.get("target") if isinstance(asked, dict) else None
+    return target if isinstance(target, str) else None
+
+
+def person_base(state: Mapping[str, Any], root: str | PurePath | None, canonical: Canonical) -> tuple[str, str] | None:
+    """The base of a repository that a person chose before, and its source; None if no person did.
+
+    `root`: the repository's folder, None for the main one, whose base the scalars hold.
+    """
+    entry: Any = state
+    if root is not None:
+        listed = state.get(PROJECTS)
+        entry = next((e for e in listed if _has_root(e, root, canonical)), {}) if isinstance(listed, list) else {}
+    branch, source = entry.get(BRANCH), entry.get(SOURCE)
+    return (branch, source) if isinstance(branch, str) and source in PERSONS_SOURCES else None
+
+
+def _has_root(entry: object, root: str | PurePath, canonical: Canonical) -> bool:
+    held = entry.get(ROOT) if isinstance(entry, dict) else None
+    return isinstance(held, str) and canonical(held) == canonical(str(root))
 
 
 def _decision_faults(decision: Decision) -> list[str]:
@@ -361,7 +409,7 @@ def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
 # --- writing ---
 
 Changes = Callable[[Mapping[str, Any]], State]
-"""What has to change in a state, as whole values of its keys (`decided_changes`, `recheck_changes`)."""
+"""What has to change in a state, as whole values of its keys (`decided_changes`, `recheck_changes`); UNSET: no key."""
 
 
 def canonical_root(folder: Path) -> Canonical:
@@ -380,8 +428,13 @@ def change_text(data: bytes, changes_of: Changes, what: str = "the state") -> by
     for key, value in changes_of(document.root).items():
         if key in document.root and document.root[key] == value:
             continue
-        wanted = _projects_text(document, value) if key == PROJECTS else value
-        text = set_member(text, (key,), wanted)
+        if value is msgspec.UNSET:
+            text = remove_member(text, key)
+        elif key == BREAKER and isinstance(old := document.root.get(key), dict):
+            for name, part in value.items():
+                text = text if name in old and old[name] == part else set_member(text, (key, name), part)
+        else:
+            text = set_member(text, (key,), _projects_text(document, value) if key == PROJECTS else value)
     return document.encode(text)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Which branch": {
         "resolve": "Print the decision: the branch, where it stands, every reason.",
+        "resume": "Go on with a run that asked on its issue.",
         "choose": "Record what a person answered to a host's picker.",
         "ask": "Ask a person on the terminal; for scripts.",
     },
@@ -49,6 +50,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "base-branch resolve --issue-version 8.4.0 --autopilot --state state.json",
         "base-branch resolve --issue-version 8.4.0 --base release/8.4.0 --save-bundle monday.json",
     ),
+    "resume": ("base-branch resume --issue APP-12 --state state.json",),
     "choose": (
         "base-branch choose release/8.4.0 --issue APP-12 --state state.json",
         "base-branch choose release/8.4.0 --state state.json",

@@ -118,3 +118,34 @@ def resolve_command(
         decisions=tuple(decision or ()),
     )
     leave(resolve(asked))
+
+
+def resume_command(
+    context: typer.Context,
+    state: options.StateOption,
+    path: options.PathArgument = HERE,
+    issue: options.IssueOption = None,
+    issue_version: options.VersionOption = None,
+    remote: options.RemoteOption = None,
+    project_key: options.KeyOption = None,
+    timeout: options.TimeoutOption = None,
+    refresh: options.RefreshOption = None,
+    on_fetch_failure: options.FetchFailureOption = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base", metavar="BRANCH", help="The branch that was answered.", autocompletion=options.complete_branch
+        ),
+    ] = None,
+) -> None:
+    """Go on with an unattended run that asked on its issue and waits: look again, and decide or wait on.
+
+    The state's circuit breaker says that it waits; it is reset with the decision, and its counters stay. Without
+    --issue the issue is read on which the run asked. Exit 3: the branches still tie, and nothing is asked twice.
+    """
+    from candidates.commands.resolve import Asked, resume  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
+
+    flags = flags_of(context, *LOOKING, "on_fetch_failure") | {"--autopilot": True, "--ask-on-issue": True}
+    given = given_issue(issue, issue_version)
+    leave(resume(Asked(paths=(path,), flags=flags, given=given, base=base, state=state)))

@@ -25,6 +25,7 @@ from candidates.runs.journal import journal
 from candidates.terminal import has_terminal, notice, print_record
 from collectors.errors import InvalidInput
 from ranking.facts import Facts
+from ranking.names import shown
 
 if TYPE_CHECKING:
     from candidates.run.factory import Factory
@@ -42,21 +43,21 @@ class Asked(Struct, frozen=True, kw_only=True):
     paths: tuple[Path, ...]
     flags: Mapping[str, object]
     given: IssueInput
-    base: str | None
-    state: Path | None
-    state_patch: bool
-    save_bundle: Path | None
-    siblings: bool
-    interactive: bool
-    picker: str | None
-    language: str | None
-    page: int | None
-    step: str | None
-    preview_dir: Path | None
-    factory: bool
-    stage: Path | None
-    result: Path | None
-    decisions: tuple[str, ...]
+    base: str | None = None
+    state: Path | None = None
+    state_patch: bool = False
+    save_bundle: Path | None = None
+    siblings: bool = False
+    interactive: bool = False
+    picker: str | None = None
+    language: str | None = None
+    page: int | None = None
+    step: str | None = None
+    preview_dir: Path | None = None
+    factory: bool = False
+    stage: Path | None = None
+    result: Path | None = None
+    decisions: tuple[str, ...] = ()
 
     @property
     def several(self) -> bool:
@@ -86,6 +87,8 @@ def resolve(asked: Asked) -> ExitCode:
         runs = [prepare(git_at(path), flags, asked.given, moment, base=base) for path in asked.paths]
         runs = [keeping(one, asked.save_bundle) for one in runs]
         runs = [altered(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
+        if asked.state is not None and base is None and not interactive:
+            runs = _keeping_bases(runs, asked.state)
         warn(runs)
         runs = taken.watch(runs)
         settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
@@ -101,6 +104,24 @@ def resolve(asked: Asked) -> ExitCode:
             raise refused
         remember_answer(runs[0], to_keep, answer)
     return code
+
+
+def resume(asked: Asked) -> ExitCode:
+    """Go on with a run that waits for the answer to its question. Raises InvalidInput if the state's run does not."""
+    from candidates.run.issue_comment import is_waiting  # noqa: PLC0415 - only to resume
+    from candidates.state_file import read_state, target_asked  # noqa: PLC0415 - likewise
+
+    assert asked.state is not None  # noqa: S101 - the command requires it
+    state = read_state(asked.state)
+    if not is_waiting(state):
+        raise InvalidInput(
+            f"the run of {asked.state} does not wait for an answer on its issue",
+            where="circuitBreaker",
+            hint="base-branch resolve --autopilot --state FILE",
+        )
+    if asked.given.text is None and not asked.given.versions:
+        asked = altered(asked, given=altered(asked.given, text=target_asked(state)))
+    return resolve(asked)
 
 
 def replay_bundle(bundle: str, flags: Mapping[str, object], base: str | None) -> ExitCode:
@@ -138,6 +159,22 @@ def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy
     """The run's policy with how its questions are put; in factory mode a tie is held, and nothing is posted."""
     policy = altered(run.policy, asking=presentation.asking)
     return altered(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
+
+
+def _keeping_bases(runs: list[Run], state: Path) -> list[Run]:
+    """The runs with the bases that a person chose before, which no later run replaces."""
+    from candidates.run.record import kept_bases  # noqa: PLC0415 - only where a state is named
+
+    kept = []
+    for run, held in zip(runs, kept_bases(state, [run.root for run in runs]), strict=True):
+        if held is None:
+            kept.append(run)
+            continue
+        branch, source = held
+        notice(f"{shown(branch)} is kept as the base: the state has it as {source}")
+        policy = altered(run.policy, base=branch, base_source=source)
+        kept.append(altered(run, policy=policy, request=altered(run.request, base=branch)))
+    return kept
 
 
 def _decide(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:

@@ -72,7 +72,8 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     if policy.base is not None:
         return _given(decision, collected, policy, policy.base, serving)
     branch, source = collected.resolution.branch, collected.resolution.source
-    held = policy.hold_ties and collected.ranking.ambiguous and source == "default"
+    wants_to_ask = _wants_to_ask(collected, policy) and collected.facts.issue is not None
+    held = (policy.hold_ties or wants_to_ask) and collected.ranking.ambiguous and source == "default"
     if not policy.unattended or branch is None or source is None or held:
         return _asking(decision, _which_branch(collected, policy)), ExitCode.ASK
     return _settled(decision, collected, policy, branch, source, serving)
@@ -97,8 +98,12 @@ def asks_on_issue(collected: Collected, policy: Policy) -> bool:
 
     Never where the branch came with the request or is remembered: then nothing hangs on the tie.
     """
-    wanted = collected.asks_on_issue if policy.ask_on_issue is None else policy.ask_on_issue
-    return policy.unattended and wanted and _would_post(collected, policy) is not None
+    return policy.unattended and _wants_to_ask(collected, policy) and _would_post(collected, policy) is not None
+
+
+def _wants_to_ask(collected: Collected, policy: Policy) -> bool:
+    """Whether the user wants a tie to be asked on the issue."""
+    return collected.asks_on_issue if policy.ask_on_issue is None else policy.ask_on_issue
 
 
 def is_silent(collected: Collected) -> bool:
@@ -119,7 +124,10 @@ def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking 
 
 def _would_post(collected: Collected, policy: Policy) -> WouldPost | None:
     settled = policy.base is not None or policy.replay or collected.resolution.source in ("remembered", "derived")
-    return None if settled or collected.post is None else question_on(collected.facts, collected.ranking)
+    issue = collected.facts.issue
+    # Read from a tracker, and it cannot be asked there: evidence is off, or the reading failed.
+    mute = collected.post is None and (issue is None or issue.source != "file")
+    return None if settled or mute else question_on(collected.facts, collected.ranking)
 
 
 def _undecided(collected: Collected, policy: Policy) -> Decision:

@@ -16,6 +16,8 @@ from candidates.state_file import (
     State,
     canonical_root,
     decided_changes,
+    is_main,
+    person_base,
     read_state,
     state_patch,
     write_state,
@@ -33,7 +35,7 @@ def record(answer: Answer, roots: Sequence[Path], file: Path, now: datetime) -> 
 
     def changes(document: Mapping[str, object]) -> State:
         if waits(answer):
-            return asked_changes(answer)
+            return asked_changes(answer, document)
         return decided_changes(document, _decisions(answer), roots, canonical=canonical) | answered_changes(document)
 
     try:
@@ -48,7 +50,7 @@ def with_patch(answer: Answer, roots: Sequence[Path], file: Path | None) -> tupl
     canonical = canonical_root(file.resolve().parent if file is not None else Path.cwd())
     state = read_state(file) if file is not None and os.path.lexists(file) else {}
     if waits(answer):
-        return altered(answer, state_patch=asked_patch(answer)), None
+        return altered(answer, state_patch=asked_patch(answer, state)), None
     try:
         patch = answered_changes(state) | state_patch(state, _decisions(answer), roots, canonical=canonical)
     except Refused as fault:
@@ -58,3 +60,15 @@ def with_patch(answer: Answer, roots: Sequence[Path], file: Path | None) -> tupl
 
 def _decisions(answer: Answer) -> tuple[Decision, ...]:
     return answer.decisions if isinstance(answer, Decisions) else (answer,)
+
+
+def kept_bases(file: Path, roots: Sequence[Path]) -> tuple[tuple[str, str] | None, ...]:
+    """For each repository the base that a person chose before, as the state holds it, with its source."""
+    if not os.path.lexists(file):
+        return (None,) * len(roots)
+    canonical = canonical_root(file.resolve().parent)
+    state = read_state(file)
+    main, *others = roots
+    first = person_base(state, None, canonical) if is_main(state, main, canonical) else None
+    listed = [person_base(state, root, canonical) for root in (main, *others)]
+    return (listed[0] or first, *listed[1:])

@@ -355,3 +355,17 @@ def test_usage_leaves_standard_output_empty(
 ) -> None:
     monkeypatch.chdir(lines.clone.path)
     assert said in ran(*command, code=code).err
+
+
+@pytest.mark.parametrize("source", ["asked", "input"])
+def test_a_base_that_a_person_chose_is_kept(lines: Stand, file: Path, source: str) -> None:
+    state = json.loads(file.read_text()) | {"baseBranch": "release/8.2.0", "baseBranchSource": source}
+    file.write_text(json.dumps(state))
+    done = ran("resolve", lines.clone.path, *VERSION, "--autopilot", "--state", file, code=0)
+    decision = done.json()
+    assert (decision["baseBranch"], decision["baseBranchSource"]) == ("release/8.2.0", source)
+    assert f"release/8.2.0 is kept as the base: the state has it as {source}" in done.err
+    kept = json.loads(file.read_text())
+    assert (kept["baseBranch"], kept["baseBranchSource"], kept["baseFetchStatus"]) == ("release/8.2.0", source, "fresh")
+    ran("resolve", lines.clone.path, *VERSION, "--base", "release/8.3.0", "--state", file, code=0)
+    assert json.loads(file.read_text())["baseBranch"] == "release/8.3.0"
