@@ -134,7 +134,12 @@ def fetch_failed_question(facts: Facts, asking: Asking | None = None) -> Questio
         id="fetch-failed",
         repository=facts.repository.name,
         kind="fetch-failed",
-        question=say("question_fetch_vpn" if vpn else "question_fetch", remote=_text(f"{remote}{where}"), why=why),
+        question=say(
+            "question_fetch_vpn" if vpn else "question_fetch",
+            remote=_text(f"{remote}{where}"),
+            repository=_text(facts.repository.name),
+            why=why,
+        ),
         header="No answer",
         options=(
             Option(label=say("retry"), description=say("retry_does")),

@@ -59,13 +59,13 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
             case "abort":
                 why = f"stopped by --on-fetch-failure abort: {silence}"
                 return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
-            case "ask":
+            case "ask" | "retry" if not policy.unattended or policy.on_fetch_failure == "ask":
                 return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
             case "cached":
                 serving = "cached"
             case "local":
                 serving = "local"
-            case _:  # retried already, or the unattended default
+            case _:  # the unattended default, also after a retry
                 pass
     if (stop := _stop_by_issue(decision, collected, policy)) is not None:
         return stop
@@ -75,7 +75,7 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     wants_to_ask = _wants_to_ask(collected, policy) and collected.facts.issue is not None
     held = (policy.hold_ties or wants_to_ask) and collected.ranking.ambiguous and source == "default"
     if not policy.unattended or branch is None or source is None or held:
-        return _asking(decision, _which_branch(collected, policy)), ExitCode.ASK
+        return _asking(decision, _which_branch(collected, policy, serving)), ExitCode.ASK
     return _settled(decision, collected, policy, branch, source, serving)
 
 
@@ -202,12 +202,30 @@ def _settled(
     return settled, ExitCode.ANSWERED
 
 
-def _which_branch(collected: Collected, policy: Policy) -> Question:
+def _which_branch(collected: Collected, policy: Policy, serving: Serving) -> Question:
+    if serving != "any":
+        collected = _served(collected, serving)
     resolution = collected.resolution
     derived = derived_branch(collected.facts, collected.ranking)
     if derived and (policy.autonomy == "guided" or resolution.source == "remembered"):
         resolution = altered(resolution, branch=derived)  # first and marked, also before a memory
     return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
+
+
+def _served(collected: Collected, serving: Serving) -> Collected:
+    """The same with the branches alone that a ref of this kind holds here: no other answer could be taken."""
+    facts, ranking = collected.facts, collected.ranking
+    branches = tuple(b for b in facts.refs.branches if base_of(b, facts, serving) is not None)
+    names = {branch.name for branch in branches}
+    candidates = tuple(c for c in ranking.candidates if c.branch in names)
+    tied = [c for c in candidates if c.score == candidates[0].score]
+    taken = collected.resolution.branch
+    return altered(
+        collected,
+        facts=altered(facts, refs=altered(facts.refs, branches=branches)),
+        ranking=altered(ranking, candidates=candidates, ambiguous=len(tied) > 1),
+        resolution=altered(collected.resolution, branch=taken if taken in names else None),
+    )
 
 
 def _asking(decision: Decision, question: Question) -> Decision:

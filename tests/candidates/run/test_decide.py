@@ -13,6 +13,7 @@ from msgspec.structs import replace as altered
 
 from candidates.contract import Decision, encode_line, json_schema
 from candidates.exit_codes import ExitCode
+from candidates.questions.questions import answers_of
 from candidates.resolver import resolve
 from candidates.run.collect import Collected, RemoteUndecided
 from candidates.run.decide import Policy, decide, is_silent, undecided_remote
@@ -185,8 +186,8 @@ UNSETTLED = (*NOTHING, None)
         ("manual", "local", UNSETTLED, ["base-branch"], 3),
         ("guided", "local", UNSETTLED, ["base-branch"], 3),
         ("full", "local", FROM_HEAD, [], 0),
-        ("manual", "retry", UNSETTLED, ["base-branch"], 3),
-        ("guided", "retry", UNSETTLED, ["base-branch"], 3),
+        ("manual", "retry", UNSETTLED, ["fetch-failed"], 3),
+        ("guided", "retry", UNSETTLED, ["fetch-failed"], 3),
         ("full", "retry", FROM_CACHE, [], 0),
     ],
 )
@@ -340,6 +341,17 @@ def test_a_replay_does_not_say_that_a_fetch_failed() -> None:
     decision, code = decided(facts(BRANCHES, issue=wants("1.0")), replay=True)
     assert (base(decision), code) == (STOPPED, ExitCode.REMOTE_SILENT)
     assert decision.log[0].endswith("no ref of this clone holds it and nothing is fetched in a replay")
+
+
+@pytest.mark.parametrize(("how", "held"), [("local", "release/1.0"), ("cached", "release/1.1")])
+def test_only_branches_that_can_serve_are_offered(how: Literal["local", "cached"], held: str) -> None:
+    bundle = silent(cached=None, local=None, issue=wants("1.1"))
+    tip = "local_tip" if how == "local" else "cached_tip"
+    branches = [altered(b, **{tip: OID}) if b.name == held else b for b in bundle.refs.branches]
+    bundle = altered(bundle, refs=altered(bundle.refs, branches=tuple(branches)))
+    (question,) = decided(bundle, "manual", on_fetch_failure=how)[0].questions
+    assert [a.name for a in answers_of(question) if a.kind == "branch"] == [held]
+    assert question.default == (1 if held == "release/1.1" else None)
 
 
 # --- which remote ---
