@@ -270,7 +270,8 @@ def decided_changes(
         for decision in decisions
         for fault in _decision_faults(decision)
     ]
-    if several and not isinstance(state.get(PROJECTS, []), list | None):
+    main = not paired or paired[0][1] is None or is_main(state, paired[0][1], canonical)
+    if (several or not main) and not isinstance(state.get(PROJECTS, []), list | None):
         faults.append(f"{PROJECTS} is no array, and there are several repositories to record")
     if faults:
         raise Refused("not recorded", faults)
@@ -279,7 +280,7 @@ def decided_changes(
     changes = _placed(state, paired, canonical)
     if isinstance(evidence := changes.get(EVIDENCE), dict):
         changes[EVIDENCE] = with_question_of(state, evidence)
-    faults = _mirror_faults({**state, **changes})
+    faults = _mirror_faults({**state, **changes}) if BRANCH in changes else []
     if faults:
         raise Refused("not recorded", faults)
     return changes
@@ -308,6 +309,15 @@ def target_asked(state: Mapping[str, Any]) -> str | None:
     asked = evidence.get(ASKED_ON_ISSUE) if isinstance(evidence, dict) else None
     target = asked.get("target") if isinstance(asked, dict) else None
     return target if isinstance(target, str) else None
+
+
+def evidence_of(state: Mapping[str, Any], root: str | PurePath | None, canonical: Canonical) -> object:
+    """What the state holds as the evidence of one repository."""
+    if root is None or is_main(state, root, canonical):
+        return state.get(EVIDENCE)
+    listed = state.get(PROJECTS)
+    entries = listed if isinstance(listed, list) else []
+    return next((entry.get(EVIDENCE) for entry in entries if _has_root(entry, root, canonical)), None)
 
 
 def person_base(state: Mapping[str, Any], root: str | PurePath | None, canonical: Canonical) -> tuple[str, str] | None:
@@ -359,9 +369,10 @@ def _record(decision: Decision) -> State:
 
 
 def _placed(state: Mapping[str, Any], paired: Sequence[tuple[Decision, str | None]], canonical: Canonical) -> State:
-    """Each decision at its place: the scalars for the first repository, `projects[]` by root.
+    """Each decision at its place: the scalars for the main repository, `projects[]` by root for all.
 
-    One decision touches `projects[]` only where an entry has its root; several make the entries that are missing.
+    The main repository is the first project, or the first one that is recorded. Its evidence stands in the scalars,
+    that of the others in their entries. Without a root only the scalars are known.
     """
     listed = state.get(PROJECTS)
     projects = list(listed) if isinstance(listed, list) else []
@@ -370,26 +381,34 @@ def _placed(state: Mapping[str, Any], paired: Sequence[tuple[Decision, str | Non
         for index, entry in reversed(list(enumerate(projects)))
         if isinstance(entry, dict) and isinstance(entry.get(ROOT), str)
     }
+    first, main_root = paired[0]
     several = len(paired) > 1
-    touched = False
+    scalars = several or main_root is None or is_main(state, main_root, canonical)
+    if not scalars and not projects:
+        projects.append(_project_of_scalars(state))
+        index_of[canonical(projects[0][ROOT])] = 0
     for decision, root in paired:
-        index = None if root is None else index_of.get(canonical(root))
-        own = {BRANCH: decision.base_branch, STATUS: decision.base_fetch_status}
+        if root is None or not isinstance(listed, list | None):
+            continue
+        own = _record(decision)
+        if (scalars and decision is first) or own[EVIDENCE] is None:
+            own.pop(EVIDENCE)
+        index = index_of.get(canonical(root))
         if index is not None:
             projects[index] = {**projects[index], **own}
-        elif several and root is not None:
-            index_of[canonical(root)] = len(projects)
-            projects.append({ROOT: root, **own})
         else:
-            continue
-        touched = True
-    first, root = paired[0]
-    # A single one that stands later in `projects[]` is not the main repository; the scalars are not its own.
-    is_main = several or root is None or not index_of.get(canonical(root))
-    changes = _record(first) if is_main else {}
+            index_of[canonical(root)] = len(projects)
+            projects.append({"name": decision.repository, ROOT: root, **own})
+    changes = _record(first) if scalars else {}
     if changes.get(EVIDENCE) is None and EVIDENCE not in state:
         changes.pop(EVIDENCE, None)
-    return {**changes, PROJECTS: projects} if touched else changes
+    return {**changes, PROJECTS: projects} if projects else changes
+
+
+def _project_of_scalars(state: Mapping[str, Any]) -> State:
+    """The first project, as the scalars have it; only for a state that names its root."""
+    name = {"name": state["project"]} if isinstance(state.get("project"), str) else {}
+    return name | {ROOT: state["projectRoot"]} | {key: state[key] for key in (BRANCH, SOURCE, STATUS) if key in state}
 
 
 def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
@@ -401,7 +420,7 @@ def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
     return [
         f"{PROJECTS}[0].{key} is {_quoted(first[key])}, and {key} is {_quoted(state.get(key))}: "
         f"the scalars mirror the first repository"
-        for key in (BRANCH, STATUS)
+        for key in (BRANCH, SOURCE, STATUS)
         if first.get(key) is not None and first[key] != state.get(key)
     ]
 

@@ -61,6 +61,14 @@ def resolve_command(
     page: options.PageOption = None,
     step: options.StepOption = None,
     preview_dir: options.PreviewOption = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            "--answers",
+            metavar="FILE",
+            help="What a person answered, by repository: {ROOT: {remote, fetch-failed, base-branch}}.",
+        ),
+    ] = None,
     stage: options.StageOption = None,
     result: options.ResultOption = None,
     decision: options.DecisionOption = None,
@@ -112,6 +120,7 @@ def resolve_command(
         page=page,
         step=step,
         preview_dir=preview_dir,
+        answers=answers,
         factory=factory,
         stage=stage,
         result=result,

@@ -54,7 +54,7 @@ def choose(
         refused = None
         if code == ExitCode.ANSWERED:
             if given.text is None and not given.versions:
-                answer = with_evidence_of(answer, state)
+                answer = with_evidence_of(answer, state, run.root)
             refused = record(answer, [run.root], state, run.request.now)
         taken.note(answer, [run], code)
         print_record(presentation.present(answer))

@@ -58,6 +58,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     stage: Path | None = None
     result: Path | None = None
     decisions: tuple[str, ...] = ()
+    answers: str | None = None
 
     @property
     def several(self) -> bool:
@@ -87,15 +88,15 @@ def resolve(asked: Asked) -> ExitCode:
         runs = [prepare(git_at(path), flags, asked.given, moment, base=base) for path in asked.paths]
         runs = [keeping(one, asked.save_bundle) for one in runs]
         runs = [altered(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
-        if asked.state is not None and base is None and not interactive:
-            runs = _keeping_bases(runs, asked.state)
         warn(runs)
         runs = taken.watch(runs)
-        settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
-        answer, runs, code, to_keep = settle_all(runs, presentation, siblings=asked.siblings)
+        if interactive and has_terminal() and not _factory_is_set():
+            answer, runs, code, to_keep = _interactive(runs, presentation, siblings=asked.siblings)
+        else:
+            answer, runs, code, to_keep = _decide(runs, presentation, asked)
         refused = None
-        if code == ExitCode.ANSWERED or waits(answer):
-            answer, refused = _recorded(answer, runs, asked.state, patch=asked.state_patch)
+        if code == ExitCode.ANSWERED or waits(answer) or (code == ExitCode.ASK and asked.siblings):
+            answer, refused = _recorded(answer, runs, asked)
         taken.note(answer, runs, code)
         if plan is not None:
             plan.report(answer, code)
@@ -161,13 +162,22 @@ def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy
     return altered(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
 
 
+def _told(runs: list[Run], asked: Asked) -> list[Run]:
+    """The runs with what a person said before: the answers of this call, then the bases that the state holds."""
+    if asked.answers is not None:
+        from candidates.run.answers_file import read_answers, with_answers  # noqa: PLC0415 - only with --answers
+
+        runs = with_answers(runs, read_answers(asked.answers, sys.stdin.buffer))
+    return _keeping_bases(runs, asked.state) if asked.state is not None else runs
+
+
 def _keeping_bases(runs: list[Run], state: Path) -> list[Run]:
     """The runs with the bases that a person chose before, which no later run replaces."""
     from candidates.run.record import kept_bases  # noqa: PLC0415 - only where a state is named
 
     kept = []
     for run, held in zip(runs, kept_bases(state, [run.root for run in runs]), strict=True):
-        if held is None:
+        if held is None or run.policy.base is not None:
             kept.append(run)
             continue
         branch, source = held
@@ -177,15 +187,15 @@ def _keeping_bases(runs: list[Run], state: Path) -> list[Run]:
     return kept
 
 
-def _decide(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:
+def _decide(runs: list[Run], presentation: Presentation, asked: Asked) -> _Settled:
     """What one repository's run gives, or several side by side; nobody is asked."""
-    if len(runs) == 1 and not siblings:
-        run = advanced(runs[0])
+    if len(runs) == 1 and not asked.siblings:
+        run = advanced(_told(runs, asked)[0])
         with asking_for_the_remote(run, as_json=True, presentation=presentation):
             decision, code = settle(run)
         return decision, [run], code, None
-    beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
-    runs = [advanced(run) for run in (*runs, *sibling_runs(runs[0], beside))]
+    beside = find_siblings(runs[0], remembered_of(runs[0])) if asked.siblings else ()
+    runs = [advanced(run) for run in _told([*runs, *sibling_runs(runs[0], beside)], asked)]
     several, code = decide_all(runs, beside)
     return several, runs, code, None
 
@@ -214,17 +224,18 @@ def _interactive(runs: list[Run], presentation: Presentation, *, siblings: bool)
 
 
 def _recorded(
-    answer: Decision | Decisions, runs: list[Run], state: Path | None, *, patch: bool
+    answer: Decision | Decisions, runs: list[Run], asked: Asked
 ) -> tuple[Decision | Decisions, Refused | None]:
     """The answer written into the state file, or with its merge patch; and why that was refused."""
-    if state is None and not patch:
+    state, siblings = asked.state, asked.siblings
+    if state is None and not asked.state_patch:
         return answer, None
     from candidates.run.record import record, with_patch  # noqa: PLC0415 - only where a state is asked for
 
     roots = [one.root for one in runs]
-    if patch or state is None:
-        return with_patch(answer, roots, state)
-    return answer, record(answer, roots, state, runs[0].request.now)
+    if asked.state_patch or state is None:
+        return with_patch(answer, roots, state, siblings=siblings)
+    return answer, record(answer, roots, state, runs[0].request.now, siblings=siblings)
 
 
 def remember_answer(run: Run, facts: Facts | None, answer: Decision | Decisions) -> None:

@@ -19,7 +19,7 @@ from candidates.run.collect import Collected, RemoteUndecided, key_of
 from candidates.run.decide import decide, is_silent, undecided_remote
 from candidates.run.run import Run, gather
 from candidates.run.work import work_of
-from candidates.state_file import EVIDENCE, NULLABLE, read_state
+from candidates.state_file import NULLABLE, canonical_root, evidence_of, read_state
 from collectors.errors import EvidenceError
 from collectors.git.repository import open_repository
 from collectors.stores.preferences import preferences_path
@@ -108,9 +108,9 @@ def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
     return changed.warnings
 
 
-def with_evidence_of(decision: Decision, state: Path) -> Decision:
-    """The decision with the evidence that a state holds already; its own where that is none of ours."""
-    held = read_state(state).get(EVIDENCE) if state.exists() else None
+def with_evidence_of(decision: Decision, state: Path, root: Path | None = None) -> Decision:
+    """The decision with the evidence that a state holds for this repository; its own if that is none of ours."""
+    held = evidence_of(read_state(state), root, canonical_root(state.resolve().parent)) if state.exists() else None
     if not isinstance(held, dict):
         return decision
     try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace as altered
 
 from candidates.contract import Decision, Decisions
@@ -26,17 +27,22 @@ from candidates.state_file import (
 Answer = Decision | Decisions
 
 
-def record(answer: Answer, roots: Sequence[Path], file: Path, now: datetime) -> Refused | None:
+def record(
+    answer: Answer, roots: Sequence[Path], file: Path, now: datetime, *, siblings: bool = False
+) -> Refused | None:
     """Write a settled answer into the state file; why that was refused, None where it was not.
 
-    `roots`: the repositories' folders, one a decision.
+    `roots`: the repositories' folders, one a decision. `siblings`: they were looked for, and are recorded, also an
+    empty list and also while a question stands: the list says that somebody looked.
     """
     canonical = canonical_root(file.resolve().parent)
 
     def changes(document: Mapping[str, object]) -> State:
+        listed = _listed(answer) if siblings else {}
         if waits(answer):
-            return asked_changes(answer, document)
-        return decided_changes(document, _decisions(answer), roots, canonical=canonical) | answered_changes(document)
+            return asked_changes(answer, document) | listed
+        decided = decided_changes(document, _decisions(answer), roots, canonical=canonical)
+        return (decided | answered_changes(document) if decided else {}) | listed
 
     try:
         write_state(file, changes, now=now)
@@ -45,17 +51,26 @@ def record(answer: Answer, roots: Sequence[Path], file: Path, now: datetime) -> 
     return None
 
 
-def with_patch(answer: Answer, roots: Sequence[Path], file: Path | None) -> tuple[Answer, Refused | None]:
+def with_patch(
+    answer: Answer, roots: Sequence[Path], file: Path | None, *, siblings: bool = False
+) -> tuple[Answer, Refused | None]:
     """The answer with the merge patch of a state (none is there: of an empty one); or why there is none."""
     canonical = canonical_root(file.resolve().parent if file is not None else Path.cwd())
     state = read_state(file) if file is not None and os.path.lexists(file) else {}
+    listed = _listed(answer) if siblings else {}
     if waits(answer):
-        return altered(answer, state_patch=asked_patch(answer, state)), None
+        return altered(answer, state_patch=asked_patch(answer, state) | listed), None
     try:
-        patch = answered_changes(state) | state_patch(state, _decisions(answer), roots, canonical=canonical)
+        decided = state_patch(state, _decisions(answer), roots, canonical=canonical)
+        patch = (answered_changes(state) | decided if decided else {}) | listed
     except Refused as fault:
         return answer, fault
     return altered(answer, state_patch=patch), None
+
+
+def _listed(answer: Answer) -> State:
+    siblings = answer.siblings if isinstance(answer, Decisions) else ()
+    return {"siblings": msgspec.to_builtins(siblings)}
 
 
 def _decisions(answer: Answer) -> tuple[Decision, ...]:
@@ -64,7 +79,7 @@ def _decisions(answer: Answer) -> tuple[Decision, ...]:
 
 def kept_bases(file: Path, roots: Sequence[Path]) -> tuple[tuple[str, str] | None, ...]:
     """For each repository the base that a person chose before, as the state holds it, with its source."""
-    if not os.path.lexists(file):
+    if not file.is_file():  # what is none, is refused when it is to be written
         return (None,) * len(roots)
     canonical = canonical_root(file.resolve().parent)
     state = read_state(file)
