@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 
@@ -36,7 +36,8 @@ from collectors.stores.store_file import (
     set_member,
 )
 from collectors.strict_json import join_path, place_of
-from ranking.facts import Ranking
+from ranking.claims import DECISIVE
+from ranking.facts import EvidenceKind, Provenance, Ranking
 from ranking.names import fault_of, shown
 
 State = dict[str, Any]
@@ -123,8 +124,10 @@ def is_interactive(state: Mapping[str, object], *, autopilot: bool) -> bool:
     return not autopilot and state.get("workspaceSource") != "autopilot"
 
 
-def base_faults(state: Mapping[str, object], *, interactive: bool) -> tuple[str, ...]:
+def base_faults(state: Mapping[str, object], *, interactive: bool, strict: bool = True) -> tuple[str, ...]:
     """Every way in which what a state says of its base breaks the contract; what it does not say breaks nothing.
+
+    `strict`: the evidence must be a record of this program; else any writer's that the pipeline's schema accepts.
 
     >>> base_faults({"baseBranchSource": "derived"}, interactive=True)[0]
     'baseBranchSource is derived, which an interactive run never records: only asked or input'
@@ -133,7 +136,7 @@ def base_faults(state: Mapping[str, object], *, interactive: bool) -> tuple[str,
         *_branch_faults(state.get(BRANCH)),
         *_source_faults(state.get(SOURCE), interactive=interactive),
         *_status_faults(state.get(STATUS)),
-        *_evidence_faults(state.get(EVIDENCE), state.get(SOURCE), state.get(STATUS)),
+        *_evidence_faults(state.get(EVIDENCE), state.get(SOURCE), state.get(STATUS), strict=strict),
     )
 
 
@@ -164,7 +167,85 @@ def _status_faults(status: object) -> list[str]:
     return [f"{STATUS} {_quoted(status)} is none of {', '.join(STATUSES)}"]
 
 
-def _evidence_faults(evidence: object, source: object, status: object) -> list[str]:
+def story_faults(state: Mapping[str, object]) -> tuple[str, ...]:
+    """Where what a state says of one base contradicts itself, though each key is right."""
+    evidence, branch = state.get(EVIDENCE), state.get(BRANCH)
+    if not isinstance(evidence, dict):
+        return ()
+    faults = []
+    if state.get(STATUS) == "fresh" and evidence.get("refProvenance") == "local":
+        faults.append(f"{STATUS} is fresh, and {EVIDENCE}.refProvenance is local: a local list is not the remote's")
+    if state.get(SOURCE) != "derived" or not isinstance(branch, str):
+        return tuple(faults)
+    if (chosen := evidence.get("chosen", branch)) != branch:
+        faults.append(f"{SOURCE} is derived, and {BRANCH} {_quoted(branch)} is not the chosen {_quoted(chosen)}")
+    listed = evidence.get("candidates")
+    candidates = [c for c in listed if isinstance(c, dict)] if isinstance(listed, list) else []
+    kinds = {e.get("kind") for c in candidates if c.get("branch") == branch for e in _dicts(c.get("evidence"))}
+    if not kinds & set(DECISIVE):
+        faults.append(f"{SOURCE} is derived, and neither the issue's version nor a linked release speaks for {BRANCH}")
+    scores = [score for c in candidates if isinstance(score := c.get("score"), int | float)]
+    if scores and scores.count(max(scores)) > 1:
+        faults.append(f"{SOURCE} is derived, and {scores.count(max(scores))} candidates tie at the top")
+    return tuple(faults)
+
+
+def _dicts(value: object) -> list[dict[str, object]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def loose_evidence_faults(evidence: object) -> tuple[str, ...]:
+    """What no writer's evidence may lack or hold: the pipeline's own schema, where only `refProvenance` is required."""
+    if not isinstance(evidence, dict):
+        return () if evidence is None else (f"{EVIDENCE} must be an object",)
+    strange = sorted(evidence.keys() - set(Ranking.__struct_encode_fields__))
+    faults = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
+    try:
+        msgspec.convert({key: value for key, value in evidence.items() if key not in strange}, AnyEvidence)
+    except msgspec.ValidationError as fault:
+        message, where = place_of(str(fault))
+        faults.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
+    except UnicodeEncodeError:
+        faults.append(f"{EVIDENCE}: it holds characters that no text has")
+    return tuple(faults)
+
+
+class AnyReason(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One reason; its detail is free text."""
+
+    kind: EvidenceKind
+    detail: str = ""
+
+
+class AnyCandidate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One candidate; its score may be any number."""
+
+    branch: str
+    score: float | int | None = None
+    refs: tuple[str, ...] = ()
+    evidence: tuple[AnyReason, ...] = ()
+
+
+class AnyConvention(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The convention of the branch names."""
+
+    template: str = ""
+    members: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class AnyEvidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """The evidence record as any writer of the pipeline may leave it."""
+
+    ref_provenance: Provenance
+    chosen: str = ""
+    ambiguous: bool = False
+    convention: AnyConvention | None = None
+    candidates: tuple[AnyCandidate, ...] = ()
+    notes: tuple[str, ...] = ()
+    asked_on_issue: dict[str, str] | None = None
+
+
+def _evidence_faults(evidence: object, source: object, status: object, *, strict: bool) -> list[str]:
     if evidence is None:
         faults = []
         if source == "derived":
@@ -174,7 +255,7 @@ def _evidence_faults(evidence: object, source: object, status: object) -> list[s
         return faults
     if not isinstance(evidence, dict):
         return [f"{EVIDENCE} is no object"]
-    faults = _ranking_faults(evidence)
+    faults = _ranking_faults(evidence) if strict else list(loose_evidence_faults(evidence))
     if source == "derived" and evidence.get("ambiguous") is True:
         faults.append(f"{SOURCE} is derived, and {EVIDENCE} is ambiguous")
     return faults
@@ -280,7 +361,7 @@ def decided_changes(
     changes = _placed(state, paired, canonical)
     if isinstance(evidence := changes.get(EVIDENCE), dict):
         changes[EVIDENCE] = with_question_of(state, evidence)
-    faults = _mirror_faults({**state, **changes}) if BRANCH in changes else []
+    faults = mirror_faults({**state, **changes}) if BRANCH in changes else []
     if faults:
         raise Refused("not recorded", faults)
     return changes
@@ -411,7 +492,7 @@ def _project_of_scalars(state: Mapping[str, Any]) -> State:
     return name | {ROOT: state["projectRoot"]} | {key: state[key] for key in (BRANCH, SOURCE, STATUS) if key in state}
 
 
-def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
+def mirror_faults(state: Mapping[str, Any]) -> list[str]:
     """Where the scalars are not those of the first of `projects[]`."""
     projects = state.get(PROJECTS)
     first = projects[0] if isinstance(projects, list) and projects else None

@@ -76,6 +76,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.main", "candidates.commands.rank"): "all that rank needs; the rest comes with the command line",
     ("candidates.main", "candidates.cli.app"): "typer, git and the collectors, which rank does not need",
     ("candidates.commands.resolve", "candidates.run.replay"): "only for --bundle",
+    ("candidates.commands.resolve", "candidates.run.answers_file"): "only with --answers",
     ("candidates.commands.resolve", "candidates.run.factory"): "only in factory mode",
     ("candidates.commands.resolve", "candidates.run.answers"): "only where a person is asked here",
     ("candidates.commands.resolve", "candidates.questions.menu"): "likewise",

@@ -19,9 +19,10 @@ from candidates.exit_codes import ExitCode
 from candidates.questions.presentation import Presentation, read_presentation
 from candidates.run.decide import Policy
 from candidates.run.issue import IssueInput
-from candidates.run.issue_comment import waits
+from candidates.run.issue_comment import is_waiting, waits
 from candidates.run.run import Run, decide_all, find_siblings, prepare, remembered_of, settle, sibling_runs
 from candidates.runs.journal import journal
+from candidates.state_file import read_state, target_asked
 from candidates.terminal import has_terminal, notice, print_record
 from collectors.errors import InvalidInput
 from ranking.facts import Facts
@@ -109,9 +110,6 @@ def resolve(asked: Asked) -> ExitCode:
 
 def resume(asked: Asked) -> ExitCode:
     """Go on with a run that waits for the answer to its question. Raises InvalidInput if the state's run does not."""
-    from candidates.run.issue_comment import is_waiting  # noqa: PLC0415 - only to resume
-    from candidates.state_file import read_state, target_asked  # noqa: PLC0415 - likewise
-
     assert asked.state is not None  # noqa: S101 - the command requires it
     state = read_state(asked.state)
     if not is_waiting(state):

@@ -389,3 +389,23 @@ def test_two_repositories_answered_one_after_the_other(lines: Stand, file: Path,
     ]
     evidence = state["projects"][1]["baseBranchEvidence"]
     assert evidence["candidates"][0]["branch"] == "develop"
+
+
+def test_recheck_asks_about_every_repository_of_the_state(lines: Stand, file: Path, workshop: Workshop) -> None:
+    beside = workshop.clone(lines.remote, "beside")
+    ran("resolve", lines.clone.path, "--base", "release/8.4.0", "--state", file, code=0)
+    ran("resolve", beside.path, "--base", "develop", "--state", file, code=0)
+    state = json.loads(file.read_text())
+    for repo, entry in zip((lines.clone, beside), state["projects"], strict=True):
+        repo.git("branch", "--quiet", "--no-track", WORK, f"origin/{entry['baseBranch']}")
+        entry["worktreePath"] = str(repo.path)
+    state["worktreePath"] = str(lines.clone.path)
+    file.write_text(json.dumps(state))
+    found = recheck(file, lines, 0)
+    assert [(one["root"], one["baseBranch"], one["status"]) for one in (found, *found["projects"])] == [
+        (None, "release/8.4.0", "fresh"),
+        (str(beside.path), "develop", "fresh"),
+    ]
+    lines.remote.commit("newer", branch="develop")
+    found = recheck(file, lines, 12)
+    assert [one["status"] for one in (found, *found["projects"])] == ["fresh", "moved"]
