@@ -86,6 +86,7 @@ IMPORTS_INSIDE_FUNCTIONS = {
     ("candidates.terminal", "rich.text"): "likewise",
     ("candidates.terminal", "rich.progress"): "a progress bar, on a terminal only",
     ("candidates.run.run", "candidates.run.trackers"): "only where an issue is named",
+    ("candidates.run.filed_issue", "candidates.run.raw_issue"): "only for what could be a tracker's own answer",
     ("candidates.run.trackers", "collectors.jira.issue"): "90 ms that only a Jira issue pays",
     ("candidates.run.trackers", "collectors.github.issue"): "130 ms that only a GitHub issue pays",
     ("candidates.run.trackers", "collectors.github.comment"): "likewise",

@@ -24,6 +24,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "The halves, for replay and for tests": {
         "collect": "Print the bundle: every fact that the ranking looks at.",
         "rank": "Rank the bundle on standard input.",
+        "candidates": "Rank a list of branches on standard input.",
         "schema": "Print the JSON Schema of what the commands read and print.",
     },
     "A pipeline's checks": {
@@ -71,6 +72,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "backtest": ("base-branch backtest",),
     "collect": ("base-branch collect --issue-version 8.4.0 > tuesday.json",),
     "rank": ("base-branch rank < monday.json",),
+    "candidates": ("base-branch candidates --issue-version 8.4.0 < branches.txt",),
     "schema": ("base-branch schema decision",),
     "gate": ("base-branch gate state.json --autopilot",),
     "recheck": ("base-branch recheck --state state.json",),

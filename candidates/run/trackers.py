@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace as altered
 
 from candidates.contract import Source, SourceName
+from candidates.run.filed_issue import read_filed_issue
 from candidates.run.issue import IssueAnswer, ReadIssue
 from collectors.config.configuration import Configuration
 from collectors.errors import SetupError
 from collectors.github.site import GitHubSite, find_site, gh_of
-from collectors.issue.file import read_issue
 from collectors.issue.reference import (
     PUBLIC_HOST,
     FileReference,
@@ -55,7 +55,7 @@ def prepare_reference(
         case FileReference(path=path):
             if stdin is None:
                 raise SetupError("standard input is not at hand", code="no-standard-input")
-            ready = with_versions(read_issue(path, stdin), named)
+            ready = with_versions(read_filed_issue(path, stdin), named)
             return lambda _: IssueAnswer(issue=ready)
         case JiraReference():
             site = jira_site(reference, configuration)
