@@ -33,12 +33,12 @@ class Presentation(Struct, frozen=True, kw_only=True):
     def present(self, answer: Decision | Decisions) -> Decision | Decisions | Picker:
         """The answer itself, or its questions for the host. SetupError where a preview cannot be written."""
         if self.step is not None:
-            answer = _with_breadcrumb(answer, self.step)
+            answer = _with_breadcrumb(answer, self.step, self.language)
         if self.host is None or not answer.questions:
             return answer
         first = answer.decisions[0] if isinstance(answer, Decisions) else answer
-        questions = answer.questions
-        return render(questions, self.host, language=self.language, keep=self._keep, breadcrumb=first.breadcrumb)
+        crumb = breadcrumb(self.step, first, self.language) if self.step is not None else first.breadcrumb
+        return render(answer.questions, self.host, language=self.language, keep=self._keep, breadcrumb=crumb)
 
     def _keep(self, name: str, preview: str) -> str | None:
         if self.preview_dir is None:
@@ -67,8 +67,11 @@ def read_presentation(
     )
 
 
-def _with_breadcrumb(answer: Decision | Decisions, step: str) -> Decision | Decisions:
+def _with_breadcrumb(answer: Decision | Decisions, step: str, language: Language) -> Decision | Decisions:
     if isinstance(answer, Decision):
-        return altered(answer, breadcrumb=breadcrumb(step, answer))
-    decisions = tuple(altered(one, breadcrumb=breadcrumb(step, one)) for one in answer.decisions)
+        return altered(answer, breadcrumb=breadcrumb(step, answer, language))
+    several = len(answer.decisions) > 1
+    decisions = tuple(
+        altered(one, breadcrumb=breadcrumb(step, one, language, of_several=several)) for one in answer.decisions
+    )
     return altered(answer, decisions=decisions)

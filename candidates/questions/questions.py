@@ -173,11 +173,20 @@ def answers_of(question: Question) -> tuple[Answer, ...]:
     return tuple(answers)
 
 
-def breadcrumb(step: str, decision: Decision) -> str:
-    """Where a run of several steps is: `Step 3/5: base branch`; with the branch where nobody was asked."""
+def breadcrumb(step: str, decision: Decision, language: Language = ENGLISH, *, of_several: bool = False) -> str:
+    """Where a run of several steps is: `Step 3/5: base branch`; with the branch, and how, if nobody was asked.
+
+    `of_several`: the repository is named, too.
+    """
     check_step(step)
-    unasked = decision.base_branch_source in ("remembered", "derived", "default")
-    return f"Step {step}: base branch" + (f" (auto: {decision.base_branch})" if unasked else "")
+    say = language.say
+    crumb = say("breadcrumb", step=step)
+    if of_several:
+        crumb = say("breadcrumb_of", breadcrumb=crumb, repository=_text(decision.repository))
+    if decision.base_branch is None or decision.base_branch_source == "asked":
+        return crumb
+    how = "breadcrumb_input" if decision.base_branch_source == "input" else "breadcrumb_auto"
+    return say(how, breadcrumb=crumb, branch=decision.base_branch)
 
 
 def check_step(step: str) -> None:

@@ -138,8 +138,8 @@ def test_the_default_is_a_number_in_range_or_a_label(text: str | None, place: in
 @pytest.mark.parametrize(
     ("default", "done"),
     [
-        (None, Done(0, b"--first\n", "")),
-        ("two", Done(0, b"two\n", "")),
+        (None, Done(0, b"--first\n", "Which?\n  1. --first\n  2. two\n")),
+        ("two", Done(0, b"two\n", "Which?\n  1. --first\n  2. two\n")),
         (
             "three",
             Done(
@@ -234,15 +234,20 @@ def _terminals() -> Iterator[Begin]:
 
 
 def test_arrow_keys_and_enter(begin: Begin) -> None:
-    terminal = begin("ask", "Which?", "one", "two", "three", ASK_CHOICE_DEFAULT="two")
-    terminal.send(UP)
-    terminal.wait_for(b"> 1. one")
+    terminal = begin("ask", "Which?", "one", "two", "three")
     terminal.send(UP)
     terminal.wait_for(b"> 3. three")
-    terminal.send(DOWN + DOWN + b"\r")
+    terminal.send(UP)
+    terminal.wait_for(b"> 2. two")
+    terminal.send(DOWN + UP + b"\r")
     done = terminal.end()
     assert (done.code, done.out) == (0, b"two\n")
     assert done.err.endswith("Which? two\r\n")
+
+
+def test_a_default_is_taken_without_a_key_on_a_terminal_too(begin: Begin) -> None:
+    done = begin("ask", "Which?", "one", "two", ASK_CHOICE_DEFAULT="two", ready=b"2. two").end()
+    assert (done.code, done.out) == (0, b"two\n")
 
 
 def test_a_number_key_in_a_narrow_window(begin: Begin) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.contract import Decision, Question
+from candidates.contract import BaseBranchSource, Decision, Question
 from candidates.questions.languages import ENGLISH, Language, parse_language, read_language
 from candidates.questions.questions import (
     Answer,
@@ -26,6 +26,7 @@ from collectors.errors import InvalidInput
 from ranking.facts import Failure, Settings
 from ranking.rank import rank
 from tests.ranking.facts_builder import chose, facts, wants
+from tests.support.states import decided
 
 if TYPE_CHECKING:
     from ranking.facts import Facts
@@ -314,3 +315,18 @@ def test_an_unknown_language_is_refused(name: str, said: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         read_language(name)
     assert str(raised.value) == said
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "said"),
+    [
+        ("asked", "en", "Step 2/5: base branch"),
+        ("input", "en", "Step 2/5: base branch (given: main)"),
+        ("derived", "en", "Step 2/5: base branch (auto: main)"),
+        ("derived", "tr", "Adım 2/5: taban dal (otomatik: main)"),  # noqa: RUF001 - Turkish
+    ],
+)
+def test_a_breadcrumb_names_the_resolution_in_the_language(source: BaseBranchSource, language: str, said: str) -> None:
+    assert breadcrumb("2/5", decided("main", source), read_language(language)) == said
+    several = breadcrumb("2/5", decided("main", source), of_several=True)
+    assert several.startswith("Step 2/5: base branch of acme/app")
