@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bench.lineage import merged_in
 from bench.racing import settle_in
 from bench.rank_scale import rank_scale
 from bench.refresh import behind, many, many_with_tags, side_by_side
@@ -21,7 +22,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         settle_in(folder)
-        for measure in (start, rank_scale, behind, many, many_with_tags, side_by_side):
+        for measure in (start, rank_scale, merged_in, behind, many, many_with_tags, side_by_side):
             print(f"\n{measure.__name__}")
             measure(folder / measure.__name__, repeats)
 

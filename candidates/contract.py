@@ -1,21 +1,23 @@
-"""The wire: bundle, ranking and decision; strict decoding; one way of writing; their JSON Schemas.
+"""The contract: bundle, ranking and decision; strict decoding; one way of writing; their JSON Schemas.
 
-The bundle and the ranking are `ranking.facts` records. The decision, which only the application knows, is here.
+docs/contract.md explains every key. The bundle and the ranking are `ranking.facts` records. The decision, which only
+the application knows, is here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC
-from typing import Any, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
-from msgspec.structs import replace as altered
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput
 from collectors.strict_json import decode_strict
-from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule
+from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule, in_utc
+from ranking.names import shown
 
 BaseBranchSource = Literal["asked", "input", "remembered", "derived", "default"]
 FetchStatus = Literal["fresh", "cached-stale", "local-branch", "aborted"]
@@ -92,7 +94,10 @@ class WouldPost(Record, frozen=True, kw_only=True):
 
 
 class Decision(Record, frozen=True, kw_only=True):
-    """The answer of one run for one repository: DESIGN.md "Decision"."""
+    """The answer of one run for one repository: docs/contract.md "Decision".
+
+    `confidence`: how likely the first candidate of the evidence is right; null if the issue asks for no version.
+    """
 
     schema: Literal["base-branch/decision@1"] = "base-branch/decision@1"
     repository: str
@@ -104,6 +109,7 @@ class Decision(Record, frozen=True, kw_only=True):
     base_branch_source: BaseBranchSource | None = None
     base_fetch_status: FetchStatus | None = None
     base_branch_evidence: Ranking | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
     listing_complete: bool
     trail: tuple[TrailEntry, ...] = ()
     sources: tuple[Source, ...] = ()
@@ -135,6 +141,30 @@ class Decisions(Record, frozen=True, kw_only=True):
     state_patch: StatePatch | UnsetType = UNSET
 
 
+AnyDecision = Decision | Decisions
+"""What one run prints: the decision of one repository, or those of several."""
+
+
+def decisions_of(answer: AnyDecision) -> tuple[Decision, ...]:
+    """Return the decisions of an answer, the main repository's first."""
+    return answer.decisions if isinstance(answer, Decisions) else (answer,)
+
+
+def log_line(now: datetime, text: str) -> str:
+    """Return one line of a decision's log, with the moment of the run.
+
+    >>> from datetime import UTC
+    >>> log_line(datetime(2026, 11, 30, 9, tzinfo=UTC), "no answer was given")
+    '2026-11-30T09:00:00Z no answer was given'
+    """
+    return f"{moment(now)} {shown(text)}"
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as the wire writes it."""
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
 _SCHEMAS: dict[str, tuple[type[Record], str]] = {
     "bundle": (Facts, "base-branch/bundle@1"),
     "ranking": (Ranking, "base-branch ranking: the evidence record of a run's state file"),
@@ -149,14 +179,27 @@ _PIECE = 1_000
 
 
 def decode_bundle(data: bytes, what: str = "the bundle") -> Facts:
-    """Decode one bundle, its moment in UTC, as it is printed; InvalidInput with the dotted path of the fault."""
+    """Decode one bundle, with its moment in UTC. Raises InvalidInput with the dotted path of the fault."""
+    if _lacks_schema(data):
+        raise InvalidInput(f"a required field is missing (in {what})", where="schema")
     facts = decode_strict(data, Facts, what)
-    if not facts.now.utcoffset():
-        return facts
     try:
-        return altered(facts, now=facts.now.astimezone(UTC))
+        return in_utc(facts)
     except OverflowError as fault:
         raise InvalidInput(f"no calendar holds this moment in UTC (in {what})", where="now") from fault
+
+
+class _Versioned(Struct):
+    """What a bundle must say of itself; in Python `Facts` has it as a default."""
+
+    schema: object = UNSET
+
+
+def _lacks_schema(data: bytes) -> bool:
+    try:
+        return msgspec.json.decode(data, type=_Versioned).schema is UNSET
+    except (msgspec.DecodeError, RecursionError):
+        return False  # the strict decoder says what is wrong
 
 
 def encode_line(record: Record) -> bytes:
@@ -172,7 +215,7 @@ def encode_pretty(record: Record) -> bytes:
 def encode_bundle(facts: Facts) -> Iterator[bytes]:
     """A bundle as indented JSON with a branch or a tag a line: in pieces, for there may be 100,000 of them."""
     refs = facts.refs
-    frame = encode_pretty(altered(facts, refs=altered(refs, branches=(), tags=())))
+    frame = encode_pretty(replace(facts, refs=replace(refs, branches=(), tags=())))
     # Nowhere else can these stand: in a string the quotes are escaped, and no other record has an empty list so named.
     before, branches, rest = frame.partition(b'"branches": []')
     between, tags, after = rest.partition(b'"tags": []')
@@ -197,7 +240,15 @@ def _a_line_each(empty: bytes, records: Sequence[Record]) -> Iterator[bytes]:
 
 
 def json_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of `bundle`, `ranking` or `decision`."""
+    """The JSON Schema of `bundle`, `ranking`, `decision` or `decisions`."""
     record, title = _SCHEMAS[name]
     schema = msgspec.json.schema(record)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema
+    if record is Facts:
+        schema["$defs"]["Facts"]["required"].insert(0, "schema")
+    return published(schema, title)
+
+
+def published(schema: dict[str, Any], title: str) -> dict[str, Any]:
+    """A JSON Schema (2020-12) with its title, and with the document that explains its keys."""
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, "title": title, "$comment": "docs/contract.md explains every key"} | schema

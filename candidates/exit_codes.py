@@ -1,4 +1,4 @@
-"""The exit codes of DESIGN.md, and the one place that maps errors to them."""
+"""The exit codes of docs/contract.md, and the one place that maps errors to them."""
 
 from __future__ import annotations
 

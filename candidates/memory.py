@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput
 from collectors.stores.preferences import time_to_live
@@ -71,7 +71,7 @@ def remember(
         return with_choice(entries, project_key, branch, now, days, old_key=old_key, work=work)
 
     changed = change_recent(path, change, now, old_key=old_key, wait_seconds=wait_seconds)
-    return altered(
+    return replace(
         changed, warnings=(*changed.warnings, *dated_later(changed.after, project_key, branch, now, old_key))
     )
 
@@ -123,9 +123,9 @@ def with_choice(
         choice = RecentChoice(branch=branch, last_used=now, count=1)
         chosen = Stored(project_key=project_key, branch=branch, choice=choice, uses=uses)
     else:
-        choice = altered(old.choice, last_used=now, count=old.choice.count + 1)
+        choice = replace(old.choice, last_used=now, count=old.choice.count + 1)
         owner = old.owner if old.project_key == project_key else project_key
-        chosen = altered(old, choice=choice, owner=owner, uses=uses)
+        chosen = replace(old, choice=choice, owner=owner, uses=uses)
     live = [e.choice for e in ours if e.choice is not None and e not in same and not is_expired(e.choice, now, days)]
     kept = newest_first(live)[: MOST_KEPT - 1]
     return (chosen, *_only(entries, ours, kept))

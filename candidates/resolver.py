@@ -9,10 +9,11 @@ from typing import Literal
 from msgspec import Struct
 
 from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
+from candidates.evidence import tied_names
 from ranking.claims import DECISIVE
-from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule
+from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule, Settings
 from ranking.names import local_head, remote_tracking, shown
-from ranking.rank import View, read_view
+from ranking.ranker import View, read_view
 from ranking.recent import is_expired
 from ranking.targets import read_targets
 
@@ -23,12 +24,46 @@ _NAMED = 5
 _CLOCKS_APART = timedelta(days=1)
 
 
+RuleState = Literal["fired", "passed", "not-needed"]
+"""`not-needed`: the rule gives a branch as well, and an earlier one fired."""
+
+
+class RuleOutcome(Struct, frozen=True, kw_only=True):
+    """What became of one rule, and why."""
+
+    rule: Rule
+    state: RuleState
+    reason: str
+
+
 class Resolution(Struct, frozen=True, kw_only=True):
     """The branch and the rule that gave it; both None where no rule gives one, and a person must choose."""
 
     branch: str | None
     source: BaseBranchSource | None
-    trail: tuple[TrailEntry, ...]
+    outcomes: tuple[RuleOutcome, ...]
+
+    @property
+    def reason(self) -> str:
+        """Why the rule that fired gives its branch; empty if none fired."""
+        return next((outcome.reason for outcome in self.outcomes if outcome.state == "fired"), "")
+
+    @property
+    def trail(self) -> tuple[TrailEntry, ...]:
+        """The outcomes in words, as a decision holds them."""
+        fired = next((outcome.rule for outcome in self.outcomes if outcome.state == "fired"), None)
+        return tuple(
+            TrailEntry(
+                rule=outcome.rule,
+                fired=outcome.state == "fired",
+                reason=shown(
+                    f"not needed, {fired} came first: {outcome.reason}"
+                    if outcome.state == "not-needed"
+                    else outcome.reason
+                ),
+            )
+            for outcome in self.outcomes
+        )
 
 
 class Base(Struct, frozen=True, kw_only=True):
@@ -39,7 +74,7 @@ class Base(Struct, frozen=True, kw_only=True):
     status: FetchStatus
 
 
-class _Found(Struct, frozen=True):
+class _Finding(Struct, frozen=True):
     """What one rule found: a branch (None: it passes), and why."""
 
     branch: str | None
@@ -63,43 +98,52 @@ def resolve(
     `view`: what `read_view` makes of these facts, where that is at hand.
     """
     view = view or read_view(facts)
-    found: dict[Rule, _Found] = {
+    found: dict[Rule, _Finding] = {
         "remembered": _remembered(facts, ranking, view, memory_fault, for_other_work),
         "derived": _derived(facts, ranking),
         "default": _default(facts, view),
     }
     if evidence_off:
-        found["derived"] = _Found(None, "the preferences say global.baseBranchEvidence off: the issue was not read")
-    order = list(dict.fromkeys(facts.settings.resolve_order))
+        found["derived"] = _Finding(None, "the preferences say global.baseBranchEvidence off: the issue was not read")
+    order = tuple(dict.fromkeys(facts.settings.resolve_order))
     remembered, derived = found["remembered"], found["derived"]
-    asks = False
     # Where the issue's versions tie, nothing is derived; what is named for them outdates another memory all the same.
     against = [derived.branch] if derived.branch else exact_branches(facts, ranking, view)
     conflict = remembered.branch and against and remembered.branch not in against
     if conflict and {"remembered", "derived"} <= set(order):
         said = f"the issue's evidence says {', '.join(against[:_NAMED])}, the memory {remembered.branch}"
-        match facts.settings.on_conflict:
-            case "derived":
-                found["remembered"] = _Found(None, f"{remembered.reason}; {said}; onConflict: derived")
-            case "ask":
-                asks = True
-                found["remembered"] = _Found(None, f"{remembered.reason}; {said}; onConflict: ask")
-                found["derived"] = _Found(None, f"{said}; onConflict: ask" if derived.branch else derived.reason)
-            case _ if order.index("remembered") < order.index("derived"):
-                found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}; onConflict: remembered")
-            case _:  # the configured order has settled it
-                found["remembered"] = _Found(remembered.branch, f"{remembered.reason}; {said}")
-    if asks:
-        found["default"] = _Found(None, "not looked at: a conflict is for a person to settle (onConflict: ask)")
+        found |= _settled(facts.settings, order, remembered, derived, said)
     winner = next((rule for rule in order if found[rule].branch), None)
-    trail = []
-    for rule in order:
-        reason = found[rule].reason
-        if rule != winner and found[rule].branch:
-            reason = f"not needed, {winner} came first: {reason}"
-        trail.append(TrailEntry(rule=rule, fired=rule == winner, reason=shown(reason)))
-    branch = found[winner].branch if winner is not None else None
-    return Resolution(branch=branch, source=winner, trail=tuple(trail))
+    return Resolution(
+        branch=found[winner].branch if winner is not None else None,
+        source=winner,
+        outcomes=tuple(_outcome(rule, found[rule], winner) for rule in order),
+    )
+
+
+def _settled(
+    settings: Settings, order: tuple[Rule, ...], remembered: _Finding, derived: _Finding, conflict: str
+) -> dict[Rule, _Finding]:
+    """What the rules find once `onConflict` has settled a conflict between the memory and the issue's evidence."""
+    against = f"{remembered.reason}; {conflict}"
+    match settings.on_conflict:
+        case "derived":
+            return {"remembered": _Finding(None, f"{against}; onConflict: derived")}
+        case "ask":
+            return {
+                "remembered": _Finding(None, f"{against}; onConflict: ask"),
+                "derived": _Finding(None, f"{conflict}; onConflict: ask" if derived.branch else derived.reason),
+                "default": _Finding(None, "not looked at: a conflict is for a person to settle (onConflict: ask)"),
+            }
+        case _ if order.index("remembered") < order.index("derived"):
+            return {"remembered": _Finding(remembered.branch, f"{against}; onConflict: remembered")}
+        case _:  # the configured order has settled it
+            return {"remembered": _Finding(remembered.branch, against)}
+
+
+def _outcome(rule: Rule, found: _Finding, winner: Rule | None) -> RuleOutcome:
+    state: RuleState = "fired" if rule == winner else "not-needed" if found.branch else "passed"
+    return RuleOutcome(rule=rule, state=state, reason=found.reason)
 
 
 def base_of(branch: Branch, facts: Facts, serving: Serving = "any") -> Base | None:
@@ -138,14 +182,14 @@ def exact_branches(facts: Facts, ranking: Ranking, view: View) -> list[str]:
 
 def _remembered(
     facts: Facts, ranking: Ranking, view: View, memory_fault: str | None, for_other_work: Sequence[str]
-) -> _Found:
+) -> _Finding:
     """The newest choice that is inside its time to live and listed; of the newer ones, why they are passed over."""
     if not facts.recent and memory_fault is not None:
-        return _Found(None, f"what is remembered is not known: {memory_fault}")
+        return _Finding(None, f"what is remembered is not known: {memory_fault}")
     if not facts.recent and for_other_work:
-        return _Found(None, f"nothing is remembered for this work: {'; '.join(for_other_work[:_NAMED])}")
+        return _Finding(None, f"nothing is remembered for this work: {'; '.join(for_other_work[:_NAMED])}")
     if not facts.recent:
-        return _Found(None, "nothing is remembered for this project")
+        return _Finding(None, "nothing is remembered for this project")
     passed = []
     for choice in sorted(facts.recent, key=lambda r: (r.last_used, r.count, r.branch), reverse=True):
         said = f"{choice.branch}, chosen on {choice.last_used:%Y-%m-%d}"
@@ -157,8 +201,8 @@ def _remembered(
         exact = exact_branches(facts, ranking, view)
         if exact and choice.branch not in exact:
             said += f"; outdated: {', '.join(exact[:_NAMED])} is named for the issue's own version"
-        return _Found(choice.branch, "; ".join([said, *passed[:_NAMED]]))
-    return _Found(None, "; ".join(passed[:_NAMED]))
+        return _Finding(choice.branch, "; ".join([said, *passed[:_NAMED]]))
+    return _Finding(None, "; ".join(passed[:_NAMED]))
 
 
 def _passed_over(choice: RecentChoice, facts: Facts, view: View) -> str | None:
@@ -171,32 +215,31 @@ def _passed_over(choice: RecentChoice, facts: Facts, view: View) -> str | None:
     return f"not in {where}; kept in the memory, passed over in this run"
 
 
-def _derived(facts: Facts, ranking: Ranking) -> _Found:
+def _derived(facts: Facts, ranking: Ranking) -> _Finding:
     if facts.issue is None:
-        return _Found(None, "no issue was given")
+        return _Finding(None, "no issue was given")
     if not ranking.candidates:
-        return _Found(None, "there is no candidate")
+        return _Finding(None, "there is no candidate")
     top = ranking.candidates[0]
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == top.score]
-        return _Found(None, f"ambiguous: {', '.join(tied[:_NAMED])} tie with {top.score} points")
+        return _Finding(None, f"ambiguous: {', '.join(tied_names(ranking)[:_NAMED])} tie with {top.score} points")
     reason = decisive_reason(top)
     if reason is None:
-        return _Found(None, f"{top.branch} is first, but neither the issue's version nor a linked release says so")
-    return _Found(top.branch, reason)
+        return _Finding(None, f"{top.branch} is first, but neither the issue's version nor a linked release says so")
+    return _Finding(top.branch, reason)
 
 
-def _default(facts: Facts, view: View) -> _Found:
+def _default(facts: Facts, view: View) -> _Finding:
     if not view.order:
         ordered = facts.settings.default_order is not None
-        return _Found(None, "no branch answers to defaultOrder" if ordered else "no branch could be a default")
+        return _Finding(None, "no branch answers to defaultOrder" if ordered else "no branch could be a default")
     first = view.order[0]
     if facts.settings.default_order is not None:
-        return _Found(first, "first of the configured defaultOrder")
+        return _Finding(first, "first of the configured defaultOrder")
     if first == view.listed.development:
         said = "the server's default branch" if first == view.listed.default else "the development branch"
-        return _Found(first, said if view.listed.default else f"{said}; the server's default is not known")
-    return _Found(first, "first of the default order; the server's default is not known")
+        return _Finding(first, said if view.listed.default else f"{said}; the server's default is not known")
+    return _Finding(first, "first of the default order; the server's default is not known")
 
 
 def decisive_reason(candidate: Candidate) -> str | None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+
+from ranking.names import shown
 
 Part = tuple[str, str]
 Line = list[Part]
 """(style, text) parts, in their order."""
+
+
+def and_more(names: Sequence[str], most: int, show: Callable[[str], str] = shown) -> str:
+    """Return the first names, and how many more there are.
+
+    >>> and_more(["a", "b"], 2), and_more(["a", "b", "c", "d"], 2)
+    ('a, b', 'a, b, and 2 more')
+    """
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(show, names[:most])) + more
 
 
 class Shown(Struct, frozen=True, kw_only=True):

@@ -54,6 +54,8 @@ _PINNED = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ADVICE": "0",
+    # Without it git writes each line of a long list by itself as soon as the output is a pipe.
+    "GIT_FLUSH": "0",
 }
 
 _WHERE = "base-branch explain PATH, with the folder of a repository"
@@ -64,7 +66,7 @@ _GRACE_SECONDS = 1.0
 _SLICE_SECONDS = 0.2
 
 
-class Ran(Struct, frozen=True, kw_only=True):
+class ProcessResult(Struct, frozen=True, kw_only=True):
     """What a finished child left: its exit code (None: it was ended at the deadline), bytes and text."""
 
     argv: tuple[str, ...]
@@ -119,7 +121,7 @@ class Git(Struct, frozen=True, kw_only=True):
         deadline: Deadline | None = None,
         stdin: bytes = b"",
         packets: bool = False,
-    ) -> Ran:
+    ) -> ProcessResult:
         """Run git in the folder; never raises for its exit code. SetupError where there is no git.
 
         `deadline`: the one that several runs share, else this run's own `timeout` in seconds.
@@ -143,7 +145,9 @@ def git_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return kept | _PINNED
 
 
-def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline: Deadline, stdin: bytes = b"") -> Ran:
+def run(
+    argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline: Deadline, stdin: bytes = b""
+) -> ProcessResult:
     """Run a child in a process group of its own; at the deadline the whole group is ended.
 
     Ending the child alone would leave git's helper (git-remote-http, ssh) alive and the pipe open.
@@ -181,7 +185,7 @@ def run(argv: Sequence[str], *, cwd: Path, environ: Mapping[str, str], deadline:
     said = err.decode("utf-8", "backslashreplace")
     if code is not None and code < 0:
         said += f"\nfatal: {argv[0]} was ended by {_signal_name(-code)}\n"  # of which it says nothing itself
-    return Ran(argv=tuple(argv), code=code, stdout=out, stderr=said, milliseconds=milliseconds)
+    return ProcessResult(argv=tuple(argv), code=code, stdout=out, stderr=said, milliseconds=milliseconds)
 
 
 def _signal_name(number: int) -> str:

@@ -1,6 +1,6 @@
 """JSON from outside into records: strictly, and with the dotted path of the fault.
 
-Pure: bytes in, a record or InvalidInput out. The paths are msgspec's (`$.versions[0]`), written as DESIGN.md
+Pure: bytes in, a record or InvalidInput out. The paths are msgspec's (`$.versions[0]`), written as docs/contract.md
 writes them (`versions[0].name`), with the name of an unknown or missing field at the end.
 """
 

@@ -1,46 +1,36 @@
 """Branch-name templates inferred from the refs that exist; never a built-in table.
 
-A template is a name with its numbers replaced (`release/{major}.{minor}.x`). A branch could be a release line
-when its words are the field's or the repository's own, or when several lines stand under its template.
+A template is a name with its numbers replaced (`release/{major}.{minor}.x`). A branch is a release line if releases
+that its name covers were made under its template, or if its words and its siblings say so.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
 
-from ranking.lines import Lineage
-from ranking.versions import Reading, Version, read_branch, read_tag
-from ranking.words import is_family, is_work_branch, names_work
+from ranking.record import Record, covers
+from ranking.versions import PLACES, Reading, Version, read_branch
+from ranking.words import is_family, is_work_branch
 
-_PLACES = ("{major}", "{minor}", "{patch}", "{build}")
-_ISSUE_KEY = re.compile("[A-Z][A-Z0-9]+-[0-9]+")
 _DIGITS = re.compile("[0-9]+")
-_SPLIT = re.compile(r"[^A-Za-z]+")
 
 
 class Line(Struct, frozen=True):
-    """A branch that could be a release line, read.
-
-    `product`: the words that bind it to one; `tail`: the numbers after its version; `covering`: False where its
-    number is no version of this repository (`stable22` in one that has released 1.5): it can carry releases,
-    and its name covers none.
-    """
+    """A branch that could be a release line, read. `words`: those that are not the field's or the repository's own."""
 
     name: str
     reading: Reading
     template: str
-    product: frozenset[str]
-    tail: tuple[int, ...]
-    covering: bool
+    words: frozenset[str]
 
 
 class Names(Struct, frozen=True):
-    """The names of branches, told apart by their looks: those of work branches, and all others; in the order given."""
+    """The names of branches by their looks: those of work branches, and all others; in the order given."""
 
     work: tuple[str, ...]
     other: tuple[str, ...]
@@ -50,45 +40,39 @@ class Conventions(Struct, frozen=True):
     """What the names say together.
 
     `members`: how many distinct versions stand under each template; `dominant`: the template with the most;
-    `lines`: the branches that could be lines; `work`, `topics`: names that were left out, and are notes; `other`: all
-    names but those of work.
+    `lines`: the branches that could be lines; `work`, `topics`: names that were left out, and are notes; `readings`:
+    every name that was read and holds a version.
     """
 
     lines: Mapping[str, Line]
     members: Mapping[str, int]
     dominant: str | None
-    neutral: frozenset[str]
     work: tuple[str, ...]
     topics: tuple[str, ...]
-    other: frozenset[str]
+    readings: Mapping[str, Reading]
 
-    def components(self) -> int | None:
-        """How many fixed numbers the commonest names of versions have, None where no two names go together."""
-        covering = [line for line in self.lines.values() if line.covering and self.members[line.template] > 1]
-        if not covering:
+    def name_for(self, version: Version) -> str | None:
+        """The name that the dominant template gives a version, as wide as its members are written; None without one."""
+        if self.dominant is None:
             return None
-        return max(covering, key=lambda line: (self.members[line.template], line.template)).reading.components
+        spelled = (line.reading.spelling for line in self.lines.values() if line.template == self.dominant)
+        groups = [_DIGITS.findall(spelling) for spelling in spelled]
+        padded = (max((len(g[i]) for g in groups if i < len(g) and g[i][0] == "0"), default=0) for i in range(4))
+        return name_under(self.dominant, version, tuple(padded))
 
 
-def name_under(template: str, version: Version) -> str | None:
-    """The name that a template gives a version, None where the version has too few numbers for it.
+def name_under(template: str, version: Version, widths: Sequence[int] = ()) -> str | None:
+    """The name that a template gives a version, None if the version has too few numbers for it.
 
     >>> name_under("release/{major}.{minor}.x", Version((9, 5, 0)))
     'release/9.5.x'
+    >>> name_under("{major}.{minor}", Version((26, 4)), (0, 2))
+    '26.04'
     """
     name = template
-    for place, number in zip(_PLACES, version.numbers, strict=False):
-        name = name.replace(place, str(number))
+    for i, (place, number) in enumerate(zip(PLACES, version.numbers, strict=False)):
+        name = name.replace(place, str(number).zfill(widths[i] if i < len(widths) else 0))
     return None if "{" in name else name
-
-
-def neutral_words(repository: str, tags: Iterable[str]) -> frozenset[str]:
-    """Words that tell no product apart here: the repository's and its owner's, and the commonest tag prefix."""
-    own = set(_SPLIT.split(repository.lower()))
-    own |= {re.sub("[^a-z]", "", part) for part in repository.lower().split("/")}
-    prefixes = Counter(r.words for r in map(read_tag, tags) if r is not None)
-    commonest = max(prefixes, key=lambda words: (prefixes[words], words), default=())
-    return frozenset(own | set(commonest))
 
 
 def tell_work(names: Iterable[str], work_prefixes: Sequence[str] | None = None) -> Names:
@@ -104,88 +88,69 @@ def tell_work(names: Iterable[str], work_prefixes: Sequence[str] | None = None) 
 def infer_conventions(
     names: Names,
     *,
+    record: Record,
     default: str | None,
-    neutral: frozenset[str],
-    lineage: Lineage,
-    admitted: frozenset[str] = frozenset(),
-    named: frozenset[str] = frozenset(),
+    admitted: AbstractSet[str] = frozenset(),
+    named: AbstractSet[str] = frozenset(),
+    spelled: Collection[str] = (),
 ) -> Conventions:
     """Read the names, infer the templates, and tell lines from work and from topics.
 
-    `admitted`: branches that count although they look like work: a pull request targets them, a person chose
-    them, or releases were made on them alone. `named`: the words of the versions that are asked for.
+    `admitted`: branches that count although they look like work: a pull request targets them, or a person chose them.
+    `named`: the words of the versions that are asked for; `spelled`: these versions as they are written, so that a work
+    branch of exactly that name is read too.
     """
     wanted = {*admitted, default}
-    let_in = [name for name in names.work if name in wanted]
-    other = frozenset([*names.other, *let_in])
-    readable = {}
-    for name in sorted(other):
-        reading = read_branch(name)
-        if reading is not None:
-            readable[name] = _reread(reading, lineage)
-    under: defaultdict[str, set[tuple[int, ...]]] = defaultdict(set)
-    for reading in readable.values():
-        if not reading.version.prerelease:
-            under[reading.template].add(reading.version.numbers)
-    lines, topics = {}, []
-    known = neutral | lineage.words | lineage.abbreviations.keys() | named
-    for name, reading in readable.items():
-        template = reading.template
-        if name in wanted or _could_be_line(name, reading, known, lineage, len(under[template])):
-            lines[name] = Line(
-                name=name,
-                reading=reading,
-                template=template,
-                product=_product(reading, neutral, lineage.abbreviations),
-                tail=reading.tail,
-                covering=not _bare(reading) or _plausible(reading, lineage),
-            )
+    let_in = {n for n in names.work if n in wanted or n in record.carriers or any(text in n for text in spelled)}
+    readings = {n: r for n in (*names.other, *sorted(let_in)) if (r := read_branch(n)) is not None}
+    proven = _proven(record, readings)
+    under: defaultdict[str, set[Version]] = defaultdict(set)
+    work = frozenset(names.work) - wanted
+    for name, reading in readings.items():
+        if name not in work or name in proven:
+            under[reading.template].add(reading.version)
+    known = record.neutral | record.words | named
+    lines: dict[str, Line] = {}
+    topics: list[str] = []
+    for name, reading in readings.items():
+        if name in work and name not in proven:
+            continue
+        words = frozenset(w for w in reading.words if not is_family(w)) - record.neutral
+        plain, siblings = words <= known and not reading.tail, len(under[reading.template])
+        could = name in wanted or reading.template in proven
+        if could or _reads_like_line(reading, record, plain=plain, members=siblings):
+            lines[name] = Line(name, reading, reading.template, words)
         else:
             topics.append(name)
-    work = tuple(name for name in names.work if name not in wanted) if let_in else names.work
-    members = {t: len(under[t]) for t in {line.template for line in lines.values()}}
+    members = _members(lines.values())
     dominant = max((t for t in members if members[t] > 1), key=lambda t: (members[t], -len(t), t), default=None)
-    return Conventions(lines, members, dominant, neutral, work, tuple(topics), other)
+    left = tuple(name for name in names.work if name not in lines and name not in wanted)
+    return Conventions(lines, members, dominant, left, tuple(topics), readings)
 
 
-def _product(reading: Reading, neutral: frozenset[str], abbreviations: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The words that bind a branch to a product; `vpa` is read as the words that it abbreviates."""
-    words = frozenset(w for w in reading.words if not is_family(w)) - neutral
-    return abbreviations.get(next(iter(words)), words) if len(words) == 1 else words
+def _members(lines: Iterable[Line]) -> dict[str, int]:
+    """How many distinct versions the lines under each template have."""
+    versions: defaultdict[str, set[Version]] = defaultdict(set)
+    for line in lines:
+        versions[line.template].add(line.reading.version)
+    return {template: len(found) for template, found in versions.items()}
 
 
-def _could_be_line(name: str, reading: Reading, known: frozenset[str], lineage: Lineage, members: int) -> bool:
-    foreign = [w for w in reading.words if not is_family(w)]
-    plain = (not reading.tail or reading.tail in lineage.tails) and known.issuperset(foreign)
-    if _bare(reading):
-        # A bare number may be anything, an issue's number most often: a line's only where releases have, or
-        # will next have, such a first number, or where several names of the family's own words have one.
-        if foreign and _ISSUE_KEY.fullmatch(name):
-            return False
-        return plain and (_plausible(reading, lineage) or (bool(reading.words) and not foreign and members > 1))
-    return plain or (members > 1 and not names_work(reading.words))
+def _proven(record: Record, readings: Mapping[str, Reading]) -> frozenset[str]:
+    """The branches that carry releases of the version in their names, and the templates that they stand under."""
+    found: set[str] = set()
+    for name, releases in record.carriers.items():
+        reading = readings.get(name)
+        if reading and any(covers(reading.version.numbers, r.numbers) for r in releases):
+            found |= {name, reading.template}
+    return frozenset(found)
 
 
-def _bare(reading: Reading) -> bool:
-    return reading.components == 1 and not reading.version.wildcard
-
-
-def _plausible(reading: Reading, lineage: Lineage) -> bool:
-    """Whether releases have, or will next have, this first number; True where there are no releases."""
-    number = reading.version.numbers[0]
-    return not lineage.majors or number in lineage.majors or number - 1 in lineage.majors
-
-
-def _reread(reading: Reading, lineage: Lineage) -> Reading:
-    """Read digits that run together (`stable45`, `401`) as two numbers where the release tags prove it.
-
-    Proven: the number is no release's first number, and of all ways to cut it exactly one is a line of releases.
-    """
-    if not _bare(reading) or reading.version.prerelease or _plausible(reading, lineage):
-        return reading
-    digits = _DIGITS.findall(reading.spelling)[0]
-    heads = [digits[:i] for i in range(1, len(digits)) if i == 1 or digits[0] != "0"]
-    cuts = {(int(head), int(digits[len(head) :])) for head in heads} & lineage.pairs
-    if len(cuts) != 1:
-        return reading
-    return altered(reading, version=altered(reading.version, numbers=cuts.pop()))
+def _reads_like_line(reading: Reading, record: Record, *, plain: bool, members: int) -> bool:
+    """Whether a name that no release tells about looks like a line's, by its words and its siblings."""
+    if reading.components == 1 and not reading.version.wildcard:
+        # A bare number may be anything, an issue's number most often.
+        number = reading.version.numbers[0]
+        plausible = not record.majors or bool({number, number - 1} & record.majors)
+        return plain and (plausible or (members > 1 and all(map(is_family, reading.words))))
+    return plain or members > 1

@@ -1,15 +1,17 @@
-"""The facts that a ranking is made of, and the ranking: frozen records, one shape in memory and on the wire.
+"""The facts that a ranking is made of, and the ranking: frozen records, one shape in memory and in JSON.
 
 Every field keeps "not asked", "asked: none" and "asked: no answer" apart. JSON keys are the camel-cased names.
-Nothing is computed here.
+docs/contract.md explains each key. Nothing is computed here.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from ranking.names import OID_PATTERN
 
@@ -65,6 +67,20 @@ class Failure(Record, frozen=True, kw_only=True):
     host: str | None = None
 
 
+class LinePattern(Record, frozen=True, kw_only=True):
+    """A pattern of branch names that an automation file of the default branch names."""
+
+    pattern: str
+    file: str
+
+
+class Declaration(Record, frozen=True, kw_only=True):
+    """A version that a file at a branch's tip declares."""
+
+    file: str
+    version: str
+
+
 class Repository(Record, frozen=True, kw_only=True):
     """Which repository, which of its remotes and why that one, and what is known of its default branch."""
 
@@ -75,6 +91,7 @@ class Repository(Record, frozen=True, kw_only=True):
     remote_type: Literal["github", "bitbucket", "gitlab", "generic-git"] | None = None
     default_branch: str | None = None
     default_branch_state: Literal["remote", "host-api", "cached", "none", "failed", "not-asked"] = "not-asked"
+    line_patterns: tuple[LinePattern, ...] = ()
 
 
 # By position too, unlike the other records: 100,000 are made at once.
@@ -91,15 +108,21 @@ class Branch(Record, frozen=True, gc=False):
     committed_at: Instant | None = None
     date_state: Literal["read", "object-missing", "failed", "not-asked"] = "not-asked"
     protected: bool | None = None
+    declares: tuple[Declaration, ...] = ()
+    declares_state: Literal["read", "none", "object-missing", "failed", "not-asked"] = "not-asked"
 
 
 class Tag(Record, frozen=True, kw_only=True):
-    """One tag, peeled; `branches` as DESIGN.md's "Bundle" gives it: [] on none, null where nobody looked."""
+    """One tag, peeled; `branches` as docs/contract.md says: [] if it is on none, null if nobody looked.
+
+    `merged_into`: for a tag on no branch's own line, the branches whose own line took it in first, by a merge.
+    """
 
     name: str
     commit: OidText | None = None
     created_at: Instant | None = None
     branches: tuple[str, ...] | None = None
+    merged_into: tuple[str, ...] | None = None
 
 
 class RefListing(Record, frozen=True, kw_only=True):
@@ -171,17 +194,22 @@ class RecentChoice(Record, frozen=True, kw_only=True):
 
 
 class Backtest(Record, frozen=True, kw_only=True):
-    """How the ranker did on this repository's own history: counts of questions, and the day."""
+    """How the ranker did on this repository's own history: counts of questions, and the day.
+
+    `derived_right`, `derived_wrong`: of the answers that were derived; None in a figure of an older version.
+    """
 
     asked: Annotated[int, Meta(ge=0)]
     right: Annotated[int, Meta(ge=0)]
     wrong: Annotated[int, Meta(ge=0)]
     held: Annotated[int, Meta(ge=0)]
     at: Instant
+    derived_right: Annotated[int, Meta(ge=0)] | None = None
+    derived_wrong: Annotated[int, Meta(ge=0)] | None = None
 
 
 class Settings(Record, frozen=True, kw_only=True):
-    """What the user may set; the defaults are DESIGN.md's."""
+    """What the user may set; docs/contract.md has the defaults, too."""
 
     multiple_versions: Literal["ambiguous", "lowest", "highest", "development"] = "ambiguous"
     on_conflict: Literal["remembered", "derived", "ask"] = "remembered"
@@ -191,12 +219,13 @@ class Settings(Record, frozen=True, kw_only=True):
     max_candidates: Annotated[int, Meta(ge=1)] = 50
     derive_floor: Annotated[float, Meta(ge=0, le=1)] | None = None
     work_prefixes: Patterns | None = None
+    derive_at: Annotated[float, Meta(ge=0, le=1)] = 0.75
 
 
 class Facts(Record, frozen=True, kw_only=True):
     """The bundle: everything that one ranking may look at, and the moment at which it was gathered."""
 
-    schema: Literal["base-branch/bundle@1"]
+    schema: Literal["base-branch/bundle@1"] = "base-branch/bundle@1"
     now: Instant
     repository: Repository
     refs: RefListing
@@ -238,7 +267,7 @@ class AskedOnIssue(Record, frozen=True, kw_only=True):
 
 
 class Ranking(Record, frozen=True, kw_only=True):
-    """The evidence record of DESIGN.md: what a run's state file keeps, and no other key."""
+    """The evidence record of docs/contract.md: what a run's state file keeps, and no other key."""
 
     ref_provenance: Provenance
     chosen: str | UnsetType = UNSET
@@ -247,3 +276,31 @@ class Ranking(Record, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...]
     notes: tuple[str, ...]
     asked_on_issue: AskedOnIssue | None = None
+
+
+class SureRanking(Ranking, frozen=True, kw_only=True):
+    """A ranking with the confidence in its first candidate, from 0 to 1; null if the issue asks for no version."""
+
+    confidence: float | None = None
+
+
+def decode_facts(data: bytes | str) -> Facts:
+    """Decode a bundle, for example one that `base-branch collect` printed.
+
+    Raises msgspec.ValidationError if it is not a bundle, with the path of the fault.
+    """
+    return in_utc(msgspec.json.decode(data, type=Facts))
+
+
+def in_utc(facts: Facts) -> Facts:
+    """Give the moment of the facts in UTC. Raises OverflowError if the calendar has no such moment."""
+    return replace(facts, now=facts.now.astimezone(UTC)) if facts.now.utcoffset() else facts
+
+
+def encode_ranking(ranking: Ranking) -> bytes:
+    """Encode a ranking as one line of JSON, as `base-branch rank --ndjson` prints it.
+
+    >>> encode_ranking(Ranking(ref_provenance="local", ambiguous=False, convention=None, candidates=(), notes=()))[:43]
+    b'{"refProvenance":"local","ambiguous":false,'
+    """
+    return msgspec.json.encode(ranking)

@@ -5,6 +5,7 @@ A branch that an answered, complete listing lacks is never an answer, however we
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from heapq import nsmallest
@@ -14,7 +15,8 @@ from msgspec import Struct
 
 from ranking.facts import Branch, Facts, RefListing
 from ranking.names import faults_of, local_head, remote_tracking, shown
-from ranking.words import DEVELOPMENT, FAMILY
+from ranking.versions import read_branch
+from ranking.words import DEVELOPMENT, FAMILY, TRUNKS, is_work_branch
 
 # A development branch whose last commit is this much older than the default's has been left behind. A month
 # lets a release merge be newer than the branch it was merged from.
@@ -49,7 +51,7 @@ def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
     else:
         usable, sifted, family = like.branches, like.sifted, like.family
     default, said = _default(facts, usable)
-    development, dead = _development(usable, default)
+    development, dead = _development(usable, default, trunks=_asks_versions(facts))
     return Listed(usable, family, default, development, (*sifted, *said, *dead), sifted)
 
 
@@ -84,7 +86,18 @@ def _record_order(branch: Branch) -> tuple[str, str, str, str, str]:
 
 def hangs_on_dates(listed: Listed) -> bool:
     """Whether the ranking may look at a date: at those of a branch named for development, and of the default."""
-    return any(name in listed.branches for name in DEVELOPMENT)
+    return any(name in listed.branches for name in development_names(listed.default))
+
+
+def development_names(default: str | None, *, trunks: bool = True) -> tuple[str, ...]:
+    """The names that a development branch has: a trunk's too (`trunks`) if the server's default is named for a line."""
+    return (*DEVELOPMENT, *TRUNKS) if trunks and default and read_branch(default) else DEVELOPMENT
+
+
+def _asks_versions(facts: Facts) -> bool:
+    """Whether the issue, or what it is linked to, names a version."""
+    issue = facts.issue
+    return issue is not None and bool(issue.versions or any(link.versions for link in issue.links))
 
 
 def refs_of(branch: Branch, facts: Facts) -> tuple[str, ...]:
@@ -146,17 +159,48 @@ def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, li
         return None, [f"{why.get(state, 'nobody asked for the default branch')}: the default is not known"]
     if name not in usable:
         return None, [f"the default branch {shown(name)} is not listed: the default is not known"]
+    refused = _refuse(name, facts)
+    if refused:
+        trunk = next((t for t in TRUNKS if t in usable), None)
+        instead = trunk or "no other branch"
+        return trunk, [f"the server's default branch {shown(name)} {refused} and is not used; {instead} stands for it"]
     if state == "cached":
         return name, [f"the default branch {name} is this clone's last knowledge, not the remote's word"]
     return name, []
 
 
-def _development(usable: Mapping[str, Branch], default: str | None) -> tuple[str | None, list[str]]:
+def has_key(name: str, key: str) -> bool:
+    """Whether a branch is named for an issue: its key stands in the name by itself.
+
+    >>> has_key("feature/app-12-login", "APP-12"), has_key("feature/APP-123", "APP-12")
+    (True, False)
+    >>> has_key("app-1.2", "APP-1")
+    False
+    """
+    lowered = key.lower()
+    if not lowered or lowered not in name.lower():
+        return False
+    return re.search(rf"(?<![a-z0-9]){re.escape(lowered)}(?![0-9]|[._][0-9])", name.lower()) is not None
+
+
+def _refuse(name: str, facts: Facts) -> str | None:
+    """Why the server's default branch is nobody's default: a work branch, or the issue's own; None if it is one."""
+    if facts.issue is not None and has_key(name, facts.issue.key):
+        return f"is named for the issue {shown(facts.issue.key)}"
+    prefixes = facts.settings.work_prefixes
+    if is_work_branch(name, None if prefixes is None else tuple(p.lower() for p in prefixes)):
+        return "is a work branch"
+    return None
+
+
+def _development(usable: Mapping[str, Branch], default: str | None, *, trunks: bool) -> tuple[str | None, list[str]]:
     """One named exactly develop, development or dev that is alive, else the server's default.
+
+    If a version is asked for (`trunks`), a trunk that is alive is it beside a default branch that is a release line.
 
     Whether it is alive the two dates tell. Where one is not known, a name alone does not beat the server's word.
     """
-    named = [name for name in DEVELOPMENT if name in usable]
+    named = [name for name in development_names(default, trunks=trunks) if name in usable]
     if default in named or default is None:
         return default or next(iter(named), None), []
     notes = []

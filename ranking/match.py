@@ -1,418 +1,424 @@
 """One version against the branches of one repository: which takes it, how surely, and why.
 
-The steps, from the surest: a branch whose name covers the version; the branch of the line's next release; the
-branch that carries the newest release of the line; a version newer than every line, for which no branch is cut;
-else nothing, and that is said.
+The signals of every branch are added up in points; the softmax of the sums is the probability of each. A branch takes
+the version if it is the likeliest and likely enough; else the default branch waits for it, its line has lost its
+branch, or nothing is known. Which of these, `Match.outcome` says.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from typing import Literal
 
 from msgspec import Struct, field
 
-from ranking.conventions import Conventions, Line, name_under
-from ranking.lines import Lineage, ReleaseTag
-from ranking.versions import Reading, Version
-from ranking.wish import Wish, counts_by_itself, read_wish
-from ranking.words import FAMILY_FOLDERS, is_family, names_work
+from ranking import weights
+from ranking.conventions import Conventions
+from ranking.names import shown
+from ranking.points import POINTS, SCALE
+from ranking.record import Record, covers
+from ranking.signals import Candidate, Case, Refs, read_case
+from ranking.versions import Reading
+from ranking.words import is_family
 
-# How versions are written now, not ten years ago: the newest releases tell.
-_RECENT_RELEASES = 20
-_USUAL_COMPONENTS = 3
-
-# Words that set a branch aside from the line itself, and how many times commoner a template must be to be
-# the convention beside which another is the exception.
-_ASIDE = frozenset({"alpha", "beta", "rc", "preview", "pre", "milestone", "staging", "integration", "next"})
-_FAR_COMMONER = 3
-
-# What the development twin of a line adds to the line's name.
-_TWIN = re.compile(r"[-_/.](?:dev|devel|develop|development)$", re.IGNORECASE)
-
+_WORD = re.compile("[a-z]+")
 _NAMED = 5
+_NEAR = 12
+_DECLARED = {"version": "this version", "line": "a version of the line", "other": "a version of another line"}
+
+Outcome = Literal["taken", "not-created", "lost", "unread", "unsure", "unknown"]
+"""taken: by one branch or several alike; not-created: its branch does not exist yet and the development branch takes
+it; lost: its line's newest release is on no branch that is left; unread: nobody looked which branches carry the release
+that decides; unsure: a branch fits best, but not surely enough; unknown: nothing here tells."""
+
+
+class Reason(Struct, frozen=True):
+    """One piece of evidence for a branch: its stable code, its points, its words."""
+
+    code: str
+    points: int
+    text: str
 
 
 class Match(Struct, frozen=True):
     """What became of one version.
 
-    `winners`: branch to the reason it takes the version (several: a tie); `others`: branches that come near,
-    each with its reason; `why`: one sentence for the notes where nothing was derived; `waits`: whether its branch
-    is not cut, so that the development branch takes it; `lost`: whether its line's newest release sits on no branch
-    that could be the line's; `unlooked`: the release that would decide, where nobody looked which branches carry it.
+    `winners`: branch to the reasons for which it takes the version (several: a tie); `near`: branches that come near,
+    each with its reason; `why`: one sentence for the notes if nothing was derived; `confidence`: how likely the outcome
+    is right, from 0 to 1; `unread`: the release that would decide, if nobody looked which branches carry it.
     """
 
-    winners: Mapping[str, str] = field(default_factory=dict)
-    others: Mapping[str, str] = field(default_factory=dict)
+    outcome: Outcome
+    winners: Mapping[str, tuple[Reason, ...]] = field(default_factory=dict)
+    near: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
-    waits: bool = False
-    lost: bool = False
-    unlooked: str | None = None
+    confidence: float = 1.0
+    unread: str | None = None
 
 
 class Repo(Struct, frozen=True):
-    """What a match looks at: the lines and their templates, the lineage, the default, and what is listed.
+    """What a match looks at: the refs as they are read, the conventions, and whether the listing is complete.
 
-    `complete`: whether a branch that is not listed is not there.
+    `derive_at`: how likely a branch must be right to be taken.
     """
 
+    refs: Refs
     conventions: Conventions
-    lineage: Lineage
-    default: str | None
-    listed: AbstractSet[str]
     complete: bool
-
-    def members(self, name: str) -> int:
-        """How many lines stand under the template of a branch; 0 for one without a version."""
-        line = self.conventions.lines.get(name)
-        return self.conventions.members[line.template] if line else 0
-
-
-class _Case(Struct, frozen=True):
-    """One version asked of one repository.
-
-    `size`: how many components make a line here; `newest`: the newest release of the version's line; `carriers`:
-    the listed branches that it sits on; `lines`: those of the product that is asked for; `finest`: the most components
-    that names of lines have, several under one template; `made`: the versions that are released.
-    """
-
-    version: Version
-    wish: Wish
-    size: int
-    newest: ReleaseTag | None
-    carriers: frozenset[str]
-    lines: tuple[Line, ...]
-    finest: int
-    made: frozenset[Version]
-    repo: Repo
+    derive_at: float
 
     @property
-    def line(self) -> tuple[int, ...]:
-        """The numbers of the version's line."""
-        return self.version.numbers[: self.size]
+    def record(self) -> Record:
+        """The releases and the branches that carry them."""
+        return self.refs.record
 
     @property
-    def releases(self) -> list[ReleaseTag]:
-        """The release tags of the product, oldest version first."""
-        return self.repo.lineage.releases(self.wish.on_tags, self.wish.tail)
+    def default(self) -> str | None:
+        """The server's default branch."""
+        return self.refs.default
+
+    @property
+    def listed(self) -> AbstractSet[str]:
+        """The branches that may be an answer."""
+        return self.refs.listed.keys()
 
 
 def match(wanted: Reading, repo: Repo) -> Match:
-    """Find the branch that takes the version, or say why there is none."""
-    wish = read_wish(wanted, repo.conventions, repo.lineage)
-    if wish.foreign and not wanted.separator and not wanted.version.wildcard:
-        return Match(why=f"a bare number beside {' '.join(wish.foreign)}, which nothing here carries")
-    case = _case(wanted.version, wish, repo)
-    covers = _covering(case)
-    open_ones = [line for line in covers if not _released(case, line)]
-    closest = _closest(case, _unlost(case, open_ones))
-    if closest:
-        winners = {line.name: _why_covers(case, line) for line in _prefer(case, closest)}
-        return _taken(winners, {line.name: _why_less(case, line) for line in covers})
-    near = _near(case, covers)
-    coming = _coming(case)
-    if coming is not None:
-        reason = f"it is the highest version in the line of {case.version} that is not released yet"
-        return _taken({coming.name: reason}, near)
-    if case.newest is not None and case.newest.branches is not None:
-        return _by_lineage(case, case.newest, near)
-    return _unreleased(case, near)
+    """Find the branch that takes the version, or say why none does: the first rule that applies decides."""
+    strange = strange_words(wanted, repo)
+    if strange:
+        return Match("unknown", why=f"nothing here is called {' '.join(strange)}: it names another thing's version")
+    odds = _weigh(read_case(wanted, repo.refs))
+    return next(found for rule in _RULES if (found := rule(odds, repo)) is not None)
 
 
-def _taken(winners: Mapping[str, str], near: Mapping[str, str]) -> Match:
-    """Some branch takes it; what takes it does not also come near."""
-    return Match(winners, {name: reason for name, reason in near.items() if name not in winners})
+class _Odds(Struct, frozen=True):
+    """How likely each answer is, from 0 to 1: every branch, the default branch, no branch at all.
+
+    `over`: by how many points the likeliest branch goes before the default branch and before none.
+    """
+
+    case: Case
+    chance: Mapping[str, float]
+    trunk: float
+    nothing: float
+    sums: Mapping[str, int]
+    over: int
+
+    @property
+    def best(self) -> list[Candidate]:
+        """The likeliest branches, if one is likelier than the default branch and than none."""
+        most = max(self.sums.values(), default=0)
+        return [c for c in self.case.candidates if self.sums[c.branch] == most] if self.over > 0 else []
+
+    def near(self, taken: AbstractSet[str] = frozenset()) -> list[Candidate]:
+        """The likeliest of the branches that have to do with the version and do not take it."""
+        every = [c for c in (*self.case.candidates, *self.case.aside) if c.branch not in taken]
+        return sorted(every, key=lambda c: (-self.chance.get(c.branch, -1.0), c.branch))[:_NEAR]
 
 
-def _case(version: Version, wish: Wish, repo: Repo) -> _Case:
-    newest = None
-    # Of the module that the label names, else of the whole.
-    for product in dict.fromkeys((wish.on_tags, wish.on_branches)):
-        line = version.numbers[: line_size(version, repo, product, wish.tail)]
-        newest = newest or repo.lineage.newest(version, line, product, wish.tail)
-    size = line_size(version, repo, wish.on_tags, wish.tail)
-    # A name with all that a release has is one release's, and tells nothing of how coarse lines are.
-    named = [line for line in repo.conventions.lines.values() if line.reading.components <= size]
-    return _Case(
-        version=version,
-        wish=wish,
-        size=size,
-        newest=newest,
-        carriers=frozenset(repo.listed & {*(newest.branches or ())}) if newest else frozenset(),
-        lines=tuple(line for line in repo.conventions.lines.values() if wish.binds(line)),
-        finest=max((line.reading.components for line in named if repo.members(line.name) > 1), default=0),
-        made=frozenset(r.version for r in repo.lineage.releases(wish.on_tags, wish.tail)),
-        repo=repo,
+def _weigh(case: Case) -> _Odds:
+    """The softmax of the sums of points."""
+    sums = {c.branch: _sum(c.codes) for c in case.candidates}
+    trunk, nothing = _sum(case.trunk), _sum(case.nothing)
+    most = max((*sums.values(), trunk, nothing))
+    power = {branch: math.exp((points - most) / SCALE) for branch, points in sums.items()}
+    others = math.exp((trunk - most) / SCALE), math.exp((nothing - most) / SCALE)
+    # A hundred branches for which the same speaks are no likelier together than one of them, unless they lead.
+    alike = {c.codes: power[c.branch] for c in case.candidates}
+    lead = [each for each in power.values() if each >= 1]
+    total = math.fsum((*(each for each in alike.values() if each < 1), *lead, *others))
+    return _Odds(
+        case=case,
+        chance={branch: each / total for branch, each in power.items()},
+        trunk=others[0] / total,
+        nothing=others[1] / total,
+        sums=sums,
+        over=max(sums.values(), default=0) - max(trunk, nothing),
     )
 
 
-def line_size(version: Version, repo: Repo, product: frozenset[str], tail: tuple[int, ...]) -> int:
-    """How many components make a line here: the convention's, and never all that a release has."""
-    if version.wildcard:
-        return len(version.numbers)
-    final = [r for r in repo.lineage.releases(product, tail) if not r.version.prerelease]
-    lengths = Counter(len(r.version.numbers) for r in final[-_RECENT_RELEASES:])
-    usual = max(lengths, key=lambda n: (lengths[n], n), default=_USUAL_COMPONENTS)
-    named = repo.conventions.components() or usual
-    # Where a finer line stands inside the same coarser one (`stable8.1` beside `stable8`), lines are finer.
-    finer = [
-        line.reading.components
-        for line in repo.conventions.lines.values()
-        if line.product == product and line.reading.version.numbers[:named] == version.numbers[:named]
-    ]
-    return max(1, min(max(finer, default=named), usual - 1, len(version.numbers)))
+# --- the rules, in their order ---
 
 
-# --- by name ---
+def _taken(odds: _Odds, repo: Repo) -> Match | None:
+    """One branch is likely enough; or several are equally likely, and one of them is it."""
+    sure = math.fsum(odds.chance[c.branch] for c in odds.best)
+    if not odds.best or sure < repo.derive_at:
+        return None
+    base = weights.ISSUE_VERSION - odds.sums[odds.best[0].branch] + odds.over
+    winners = {c.branch: tuple(_reasons(c, base, odds.case, repo)) for c in odds.best}
+    alone = sure if len(winners) == 1 else weights.TIED * sure
+    return _found("taken", odds, repo, "", alone, winners=winners)
 
 
-def _covering(case: _Case) -> list[Line]:
-    """The lines whose names cover the version."""
-    if counts_by_itself(case.wish, case.repo.lineage):
-        return []
-    return [line for line in case.lines if line.covering and line.reading.version.covers(case.version)]
+def _tied(odds: _Odds, repo: Repo) -> Match | None:
+    """Several branches are nearly as likely, and one of them is it."""
+    if weights.RIVAL * max(odds.trunk, odds.nothing) >= max(odds.chance.values(), default=0):
+        return None
+    most = max(odds.chance.values())
+    close = [c for c in odds.case.candidates if weights.RIVAL * odds.chance[c.branch] >= most]
+    sure = math.fsum(odds.chance[c.branch] for c in close)
+    if sure < repo.derive_at:
+        return None
+    alike = {c.branch: (Reason(c.codes[0], weights.ISSUE_VERSION, _relation(c, odds.case, repo)),) for c in close}
+    return _found("taken", odds, repo, "", weights.TIED * sure, winners=alike)
 
 
-def _released(case: _Case, line: Line) -> bool:
-    """Whether a branch is named for one version and not for a line that takes this one, and that version is out."""
-    own = line.reading.version
-    coarse = line.reading.components <= case.size or line.reading.components < len(case.version.numbers)
-    return not coarse and own in case.made
+def _unread(odds: _Odds, repo: Repo) -> Match | None:
+    """Nobody looked which branches carry the newest release of the line."""
+    if odds.case.state != "unread" or odds.case.line is None:
+        return None
+    name = odds.case.line.release.name
+    return _found("unread", odds, repo, f"nobody looked which branches carry {name}", unread=name)
 
 
-def _unlost(case: _Case, covers: list[Line]) -> list[Line]:
-    """The covering names less those that the newest release of the line speaks against.
-
-    Where it sits on another branch, or on none that is left, a coarser name (`7.x` for 7.3.2) is not its branch.
-    Where it sits on none, nor is a name beside a far commoner template: the line's own branch is gone.
-    """
-    if case.newest is None or case.newest.branches is None or case.repo.default in case.carriers:
-        return covers
-    most = max((case.repo.members(line.name) for line in case.lines), default=0)
-    return [
-        line
-        for line in covers
-        if line.name in case.carriers
-        or (
-            line.reading.components >= case.size
-            and (case.carriers or case.repo.members(line.name) * _FAR_COMMONER > most)
-        )
-    ]
-
-
-def _closest(case: _Case, covers: list[Line]) -> list[Line]:
-    """Of the covering names the most specific, those left out that say too little by themselves."""
-    # Of 100,000 names that cover a version few differ in their numbers: what those carry is looked up once.
-    on: dict[tuple[int, ...], frozenset[str]] = {}
-    for line in covers:
-        if line.reading.version.numbers not in on:
-            on[line.reading.version.numbers] = _carriers_of(case, line.reading.version)
-    trusted = [
-        line
-        for line in covers
-        if line.name in case.carriers or not _says_little(case, line) or line.name in on[line.reading.version.numbers]
-    ]
-    size = len(case.version.numbers)
-    # A lone name with more numbers than were asked for (`8.4.0.0` beside the line `8.4.0`) is no closer than the line.
-    close = {
-        line.name: min(line.reading.components, size) if case.repo.members(line.name) <= 1 else line.reading.components
-        for line in trusted
-    }
-    closest = max(close.values(), default=0)
-    return [line for line in trusted if close[line.name] == closest]
-
-
-def _says_little(case: _Case, line: Line) -> bool:
-    """A coarse or bare lone name: `1.x` among lines of two components, `v5` alone."""
-    alone = case.repo.members(line.name) <= 1
-    bare = line.reading.components == 1 and not line.reading.version.wildcard
-    exact = line.reading.version.numbers == case.version.numbers or line.reading.version.prerelease
-    return alone and not exact and (bare or case.finest > line.reading.components)
-
-
-def _carriers_of(case: _Case, own: Version) -> frozenset[str]:
-    """The branches with the newest release of all that a version covers: one of its name is what the name says."""
-    newest = case.repo.lineage.newest(own, own.numbers, case.wish.on_tags, case.wish.tail)
-    return frozenset(newest.branches or ()) if newest is not None else frozenset()
-
-
-def _prefer(case: _Case, lines: list[Line]) -> list[Line]:
-    """Among equally close names: those that carry the line's newest release, the plain ones, else the far commoner.
-
-    `release/8.0-staging` yields to `release/8.0`. Where a line and its development twin (`v8.x` and `v8.x-dev`)
-    both carry the newest release, the work goes on in the twin, as in develop beside main.
-    """
-    carrying = [line for line in lines if line.name in case.carriers]
-    lines = carrying or lines
-    lines = [line for line in lines if _ASIDE.isdisjoint(line.reading.words)] or lines
-    if carrying:
-        names = {line.name for line in lines}
-        lines = [line for line in lines if _TWIN.search(line.name) and _TWIN.sub("", line.name) in names] or lines
+def _by_default(odds: _Odds, repo: Repo) -> Match | None:
+    """The default branch takes the version as its own: by its name, or by what it declares."""
+    case, default = odds.case, repo.default
+    if default is None or odds.trunk < repo.derive_at:
+        return None
+    numbers = case.product.default_numbers
+    if numbers and covers(numbers, case.version.numbers):
+        own = repo.refs.names[default].version
+        text = "this branch's version" if own.key == case.version.key else f"covered by this branch's {own}"
+        reason = Reason("default|named", weights.ISSUE_VERSION, text)
+    elif "trunk|declares|version" in case.trunk and case.newer:
+        reason = Reason("default|declares", weights.ISSUE_VERSION, f"files at its tip declare {case.version}")
     else:
-        members = {line.name: case.repo.members(line.name) for line in lines}
-        most = max(members.values())
-        lines = [line for line in lines if members[line.name] * _FAR_COMMONER > most or members[line.name] == most]
-    return lines
+        return None
+    return _found("taken", odds, repo, "", odds.trunk, winners={default: (reason,)})
 
 
-def _near(case: _Case, covers: list[Line]) -> dict[str, str]:
-    """Branches that come near without taking the version, each with what is missing."""
-    near = {}
-    covering = {line.name for line in covers}
-    for line in case.lines:
-        own = line.reading.version
-        if line.name in covering:
-            near[line.name] = _why_weak(case, line)
-        elif line.covering and not own.prerelease and own.within(case.line):
-            near[line.name] = f"named for {own}; a branch for one version of the line does not take {case.version}"
-    return near
+def _unsure(odds: _Odds, repo: Repo) -> Match | None:
+    """A branch fits best, and not surely enough."""
+    if not odds.best:
+        return None
+    first = _some([c.branch for c in odds.best])
+    sure = math.fsum(odds.chance[c.branch] for c in odds.best)
+    fits = "fits" if len(odds.best) == 1 else "fit"
+    why = f"{first} {fits} best, but only with confidence {sure:.0%} (deriveAt {repo.derive_at:.0%})"
+    return _found("unsure", odds, repo, why)
 
 
-# --- by the releases that branches carry ---
+def _on_default(odds: _Odds, repo: Repo) -> Match | None:
+    """The line's newest release was made on the default branch: no branch is created for the line yet."""
+    line = odds.case.line
+    if line is None or not line.branches or repo.default not in line.branches:
+        return None
+    verb = "was merged into" if line.merged else "was made on"
+    made = f"{line.release.name}, the newest release of the line of {odds.case.version}, {verb} {repo.default}"
+    return _found("not-created", odds, repo, made)
 
 
-def _coming(case: _Case) -> Line | None:
-    """The highest branch named for a version of the line that no tag has reached yet.
-
-    For one version of the line, not for the line itself, it must carry a release of the line beside its name.
-    """
-    # `8.4` among branches named for 8.4.0 and 8.4.1 asks for the line; a bare `8` says too little.
-    whole_line = case.version.wildcard or 1 < len(case.version.numbers) <= case.size
-    carrying = {b for release in case.releases if release.version.within(case.line) for b in release.branches or ()}
-    inside = [
-        each
-        for each in case.lines
-        if each.reading.version.within(case.line)
-        and (case.newest is None or each.reading.version.key > case.newest.version.key)
-        and (whole_line or (each.name in carrying and each.reading.version.key > case.version.key))
-    ]
-    return max(inside, key=lambda each: (each.reading.version.key, each.name), default=None)
+def _incomplete(odds: _Odds, repo: Repo) -> Match | None:
+    """A branch that is missing from an incomplete list may exist."""
+    if repo.complete:
+        return None
+    why = f"no branch of {odds.case.version} is known here, and the list is not complete"
+    return _found("unknown", odds, repo, why)
 
 
-def _by_lineage(case: _Case, newest: ReleaseTag, near: dict[str, str]) -> Match:
-    said = f"{newest.name}, the newest release of the line of {case.version}"
-    if not case.carriers:
-        return Match(others=near, why=f"{said}, sits on no listed branch", lost=True)
-    if case.repo.default in case.carriers:
-        return Match(others=near, why=f"{said}, was made on {case.repo.default}", waits=True)
-    able = [name for name in case.carriers if could_be_a_line(name, case.repo)]
-    if not able:
-        names = ", ".join(sorted(case.carriers)[:_NAMED])
-        return Match(others=near, why=f"{newest.name} sits only on {names}, no release line by its name", lost=True)
-    most = max(map(case.repo.members, able))
-    best = _highest([name for name in able if case.repo.members(name) == most], case.repo)
-    return _taken(dict.fromkeys(sorted(best), f"it carries {said}"), near)
-
-
-def _highest(names: list[str], repo: Repo) -> list[str]:
-    """Of branches under one template that carry the same release, those of the highest version.
-
-    Each was cut from the one before it, so all carry the release; the work goes on in the last.
-    """
-    lines = [repo.conventions.lines[name] for name in names if name in repo.conventions.lines]
-    if len(lines) < len(names) or len({line.template for line in lines}) != 1:
-        return names
-    highest = max(line.reading.version.key for line in lines)
-    return [line.name for line in lines if line.reading.version.key == highest]
-
-
-def _wider_line(case: _Case) -> dict[str, str]:
-    """The branch that carries a wider line than the names tell: 20.0.0 sits on it, 20.1.0 follows there.
-
-    Only where the branch's name says no version that would contradict, and where a later release exists, so that
-    the version cannot come from where that one came from.
-    """
-    version = case.version
-    before = [r for r in case.releases if r.version.key < version.key and r.version.numbers[0] == version.numbers[0]]
-    after = [r for r in case.releases if r.version.key > version.key]
-    if version.wildcard or not before or not after:
-        return {}
-    branches = frozenset(case.repo.listed & {*(before[-1].branches or ())})
-    able = [name for name in branches if _says_no_release(name, case.repo)]
-    if case.repo.default in branches or len(able) != 1:
-        return {}
-    earlier, later = before[-1].name, after[0].name
-    return {able[0]: f"it carries {earlier}, the newest release before {version}; {later} was made elsewhere since"}
-
-
-def _says_no_release(name: str, repo: Repo) -> bool:
-    """Whether a name could be a line's and says nothing of its releases' numbers: `stable/2025.1` carrying 26.0.0."""
-    line = repo.conventions.lines.get(name)
+def _lost(odds: _Odds, repo: Repo) -> Match | None:
+    """The line's newest release is on no listed branch, or on one that is not the line's."""
+    line = odds.case.line
     if line is None:
-        return _could_carry(name, repo)
-    words = line.reading.words
-    return all(is_family(w) for w in words) and line.reading.version.numbers[0] not in repo.lineage.majors
+        return None
+    verb = "was merged first into" if line.merged else "was made only on"
+    where = f"{verb} {_some(line.branches)}" if line.branches else "is on no listed branch"
+    why = f"{line.release.name}, the newest release of the line of {odds.case.version}, {where}"
+    return _found("lost", odds, repo, why)
 
 
-def could_be_a_line(name: str, repo: Repo) -> bool:
-    """Whether a branch that carries releases could be their line, by its name."""
-    return name in repo.conventions.lines or _could_carry(name, repo)
+def _not_created(odds: _Odds, repo: Repo) -> Match | None:
+    """The version is newer than all that is here."""
+    newest = _newest_here(odds.case, repo)
+    if newest is not None and odds.case.version.key <= newest[0]:
+        return None
+    than = "nothing here has a version" if newest is None else f"newer than {newest[1]}, the newest here"
+    return _found("not-created", odds, repo, than + _missing(odds.case, repo))
 
 
-def _could_carry(name: str, repo: Repo) -> bool:
-    """Whether a name without a version could be a line's: family words alone, or a code name in a family's folder."""
-    folder, _, rest = name.lower().partition("/")
-    if name not in repo.conventions.other or names_work(_words_of(rest or folder)):
-        return False
-    if "/" not in rest and FAMILY_FOLDERS.issuperset(_words_of(folder)):
-        return True
-    return all(is_family(w) or w in repo.conventions.neutral for w in _words_of(name.lower()))
+def _unknown(odds: _Odds, repo: Repo) -> Match | None:
+    """Nothing here tells."""
+    why = f"no branch and no release tag here belongs to the line of {odds.case.version}"
+    return _found("unknown", odds, repo, why)
 
 
-def _words_of(text: str) -> list[str]:
-    return re.findall("[a-z]+", text)
+_RULES = (
+    _taken,
+    _tied,
+    _unread,
+    _by_default,
+    _unsure,
+    _on_default,
+    _incomplete,
+    _lost,
+    _not_created,
+    _unknown,
+)
 
 
-# --- where nothing is released yet ---
+def _found(
+    outcome: Outcome,
+    odds: _Odds,
+    repo: Repo,
+    why: str,
+    sure: float | None = None,
+    *,
+    winners: Mapping[str, tuple[Reason, ...]] | None = None,
+    unread: str | None = None,
+) -> Match:
+    """A match with the branches that come near. Without winners it is right if the default branch or none is."""
+    taken = winners or {}
+    near = {c.branch: _relation(c, odds.case, repo) for c in odds.near(taken.keys())}
+    confidence = weights.FORESEEN * (odds.trunk + odds.nothing if sure is None else sure)
+    return Match(outcome, taken, near, why, confidence, unread)
 
 
-def _unreleased(case: _Case, near: dict[str, str]) -> Match:
-    version = case.version
-    if case.newest is not None:
-        name = case.newest.name
-        return Match(others=near, why=f"nobody looked which branches carry {name}", unlooked=name)
-    wider = _wider_line(case)
-    if wider:
-        return _taken(wider, near)
-    known = [(r.version.key, r.name) for r in case.releases]
-    known += [(line.reading.version.key, line.name) for line in case.lines]
-    if not case.repo.complete:
-        return Match(others=near, why=f"no branch of {version} is known here, and the list is not complete")
-    if not known:
-        return Match(why=f"nothing here has a version; no branch {_missing(case)}", waits=True)
-    newest_key, newest_name = max(known)
-    if version.key > newest_key:
-        why = f"newer than {newest_name}, the newest here; no branch {_missing(case)}"
-        return Match(others=near, why=why, waits=True)
-    return Match(others=near, why=f"no branch and no release tag here belongs to the line of {version}")
+def strange_words(wanted: Reading, repo: Repo) -> list[str]:
+    """The words of a label that nothing here carries, if they make its number the version of something else.
+
+    One word before a number that is marked as a version (`CNV v4.22`) names this product, if no other is released here.
+    """
+    known = repo.record.words | {word for reading in repo.refs.names.values() for word in reading.words}
+    # What follows the number with a dash (`17-pool`) is a remark.
+    remark = len(_WORD.findall(wanted.after.lower())) if wanted.after.startswith("-") else 0
+    words = wanted.words[: len(wanted.words) - remark]
+    strange = [w for w in words if not is_family(w) and w not in repo.record.neutral and w not in known]
+    if not strange:
+        return []
+    joined = bool(wanted.before)
+    marked = joined and wanted.before[-1:] in "vV" and not repo.record.products
+    return [] if marked and len(strange) == 1 else strange
 
 
-def _missing(case: _Case) -> str:
-    """`release/9.5 is cut for it`, by the name that the convention would give the branch."""
-    dominant = case.repo.conventions.dominant
-    name = name_under(dominant, case.version) if dominant is not None else None
-    return f"{name} is cut for it" if name else "is cut for it"
+def _points(code: str) -> int:
+    if code in weights.PRIORS:
+        return weights.PRIORS[code]
+    # What was merged in first counts like what was made there, where that is too rare to fit.
+    known = POINTS.get(code) or POINTS.get(code.replace("|merged", "|newest"))
+    return known[0] if known else 0
+
+
+def _sum(codes: Iterable[str]) -> int:
+    return sum(map(_points, codes))
+
+
+def _newest_here(case: Case, repo: Repo) -> tuple[tuple[tuple[int, ...], int, tuple[int, ...]], str] | None:
+    known = [(case.newest.version.key, case.newest.name)] if case.newest is not None else []
+    lines = repo.conventions.lines.values()
+    plain = [line for line in lines if line.name not in case.product.contrary]
+    known += [(line.reading.version.key, line.name) for line in plain]
+    return max(known, default=None)
+
+
+def _missing(case: Case, repo: Repo) -> str:
+    """`; no branch exists for it yet (it would be release/9.5)`, by the name that the convention gives the branch."""
+    name = repo.conventions.name_for(case.version)
+    would = f" (it would be {shown(name)})" if name and name not in repo.listed else ""
+    return f"; no branch exists for it yet{would}"
+
+
+def _some(names: Iterable[str] | None) -> str:
+    found = sorted(names or ())
+    return ", ".join(map(shown, found[:_NAMED])) + (", ..." if len(found) > _NAMED else "")
 
 
 # --- in words ---
 
 
-def _why_covers(case: _Case, line: Line) -> str:
-    exact = line.reading.version.key == case.version.key
-    said = "this branch's version" if exact else f"covered by this branch's {line.reading.version}"
-    return said + (f", and it carries {case.newest.name}" if case.newest and line.name in case.carriers else "")
+def _reasons(candidate: Candidate, base: int, case: Case, repo: Repo) -> Iterator[Reason]:
+    first, *others = candidate.codes
+    yield Reason(first, base + _points(first), _relation(candidate, case, repo))
+    for code in others:
+        points = _points(code)
+        if points:
+            yield Reason(code, points, _say(code, candidate, case, repo))
 
 
-def _why_less(case: _Case, line: Line) -> str:
-    if _released(case, line):
-        return f"named for {line.reading.version}, which is released already"
-    return f"{line.reading.version} covers {case.version} less closely"
+def _relation(candidate: Candidate, case: Case, repo: Repo) -> str:
+    """How the name relates to the version, and where the newest release of the line is."""
+    name, standing = _name_text(candidate, case, repo), _standing_text(candidate, case, repo)
+    return ", and ".join(text for text in (name, standing) if text)
 
 
-def _why_weak(case: _Case, line: Line) -> str:
-    own = line.reading.version
-    if _released(case, line):
-        return f"named for {own}, which is released already"
-    return f"{own} would cover {case.version}, but the name stands alone and carries no release of the line"
+def _name_text(candidate: Candidate, case: Case, repo: Repo) -> str:  # noqa: PLR0911 - a table
+    own = repo.refs.names[candidate.branch].version if candidate.branch in repo.refs.names else None
+    match candidate.name:
+        case "exact":
+            return "this branch's version"
+        case "line" | "coarse":
+            return "this branch's version" if own and own.key == case.version.key else f"covered by this branch's {own}"
+        case "inside":
+            return f"named for {own}, a version of the line"
+        case "sibling":
+            return f"named for {own}, another version of the line than {case.version}"
+        case "early":
+            return f"named for a pre-release of {own}, not for {case.version}"
+        case "newer" | "older":
+            return f"named for {own}"
+        case "contrary":
+            return f"named for {own}, which its releases do not follow"
+        case "none":
+            return ""
+
+
+def _standing_text(candidate: Candidate, case: Case, repo: Repo) -> str:  # noqa: PLR0911 - a table
+    line = _newest_on(candidate.branch, case)
+    version = case.version
+    match candidate.standing:
+        case "newest":
+            named = candidate.name in ("exact", "line", "coarse")
+            return f"it carries {line}" + ("" if named else f", the newest release of the line of {version}")
+        case "merged":
+            return f"{line}, the newest release of the line of {version}, was merged into it first"
+        case "some":
+            return f"it carries other releases of the line of {version}"
+        case "before":
+            return f"it carries {case.before.name if case.before else ''}, the newest release before {version}"
+        case "elsewhere":
+            return f"{line} is on {_some(case.line.branches if case.line else None)}"
+        case "trunk":
+            return f"{line} {'was merged into' if case.line and case.line.merged else 'was made on'} {repo.default}"
+        case "lost":
+            return f"{line} is on no listed branch"
+        case "first" | "unread":
+            return ""
+
+
+def _newest_on(branch: str, case: Case) -> str:
+    """The name of the newest release of the line: of tags of one version the one that this branch carries."""
+    if case.line is None:
+        return ""
+    version = case.line.release.version
+    own = (r.name for r in case.product.carried.get(branch, ()) if r.version == version)
+    return next(own, case.line.release.name)
+
+
+def _say(code: str, candidate: Candidate, case: Case, repo: Repo) -> str:
+    """One further signal in words."""
+    kind, _, rest = code.partition("|")
+    reading = repo.refs.names.get(candidate.branch)
+    under = f"branches named {reading.template}" if reading else "branches of this name"
+    match kind:
+        case "template":
+            own, away = case.product.own, case.product.away
+            counted = own[reading.template] if reading else 0, away[reading.template] if reading else 0
+            if rest.startswith("new"):
+                return f"no release shows yet what {under} are for"
+            return f"of {sum(counted)} {under}, {counted[0]} carry the releases of their version"
+        case "habit":
+            made = f"{rest} of the recent releases with as many numbers were made on {under}"
+            return "no release has as many numbers" if rest == "unknown" else made
+        case "unknown-words":
+            known = repo.record.neutral | {word for product in case.product.words for word in product}
+            words = [w for w in (reading.words if reading else ()) if not is_family(w) and w not in known]
+            return f"words that no release here carries: {' '.join(words) or shown(candidate.branch)}"
+        case "declares":
+            return f"files at its tip declare {_DECLARED[rest]}"
+        case _:
+            return weights.SENTENCES[code if code in weights.SENTENCES else kind]

@@ -53,7 +53,11 @@ class Target(Struct, frozen=True):
 
 
 class Targets(Struct, frozen=True):
-    """What was read of an issue, by how far it binds."""
+    """What was read of an issue, by how far it binds.
+
+    `unread`: versions of its own that cannot be read, each with how evidence names it; `loose`: tracker labels with a
+    version among other words, which may only be noted.
+    """
 
     own: tuple[Target, ...] = ()
     inherited: tuple[Target, ...] = ()
@@ -61,12 +65,19 @@ class Targets(Struct, frozen=True):
     affected: tuple[Target, ...] = ()
     weak: tuple[Target, ...] = ()
     bases: tuple[IssueLink, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+    loose: tuple[Target, ...] = ()
     notes: tuple[str, ...] = ()
 
     def words(self) -> frozenset[str]:
         """The words of all version labels."""
         every = (*self.own, *self.inherited, *self.released, *self.affected, *self.weak)
         return frozenset(word for target in every for word in target.reading.words)
+
+    def spelled(self) -> frozenset[str]:
+        """The numbers of all version labels, as they are written."""
+        every = (*self.own, *self.inherited, *self.released, *self.affected, *self.weak)
+        return frozenset(target.reading.spelling for target in every)
 
 
 def role_of(version: IssueVersion) -> Role:
@@ -82,7 +93,9 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
     own_versions = [v for v in issue.versions if v.inherited_from is None]
     firm = [v for v in own_versions if role_of(v) in _OWN and not _closed(v)]
     labels = [v for v in own_versions if role_of(v) == "label" and _says_version(v.name)]
-    own = _read(firm, notes)
+    loose = [v for v in own_versions if role_of(v) == "label" and not _says_version(v.name)]
+    own = _read(firm, [])
+    unread = [(v.name, f"{v.field} {v.name!r}") for v in firm if read_label(v.name) is None]
     if not own:
         own = _read(labels, notes)
     else:
@@ -105,6 +118,8 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
         released=_once(released, said),
         affected=_once(_read([v for v in own_versions if role_of(v) == "affected"], []), said),
         weak=_once(_read(closed, []), said),
+        loose=_once((t for t in _read(loose, []) if t.reading.separator or t.reading.version.wildcard), said),
+        unread=tuple(sorted(set(unread))),
         bases=tuple(sorted((k for k in links if k.kind == "pull-request" and k.base_branch), key=_base_order)),
         notes=tuple(sorted(map(shown, said))),
     )

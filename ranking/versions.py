@@ -41,7 +41,7 @@ DAILY = -7
 """Builds that are made at any time: no step towards a release."""
 
 _NUMBERS = re.compile(
-    r"(?<![0-9])(?P<numbers>[0-9]+(?:(?P<separator>[._-])[0-9]+(?:(?P=separator)[0-9]+)*)?)"
+    r"(?<![0-9])(?P<numbers>[0-9]+(?:(?P<separator>\.|[_-](?!(?:[0-9]{1,14}[_-]){0,3}[0-9]{1,14}\.[0-9]))[0-9]+(?:(?P=separator)[0-9]+)*)?)"
     r"(?P<wildcard>(?:[._-]?(?:[xX]{1,2}|[zZ]|\*|y)(?![A-Za-z0-9]))+)?"
 )
 _PHASE = re.compile(
@@ -56,7 +56,7 @@ _UNRIPE_PREFIXES = frozenset({"alpha", "beta", "milestone", "pre", "preview", "r
 _LINE_WORDS = frozenset({"dev", "development", "next", "release"})
 
 _WORD = re.compile(r"[A-Za-z]+")
-_PLACES = ("{major}", "{minor}", "{patch}", "{build}")
+PLACES = ("{major}", "{minor}", "{patch}", "{build}")
 _DIGITS = re.compile("[0-9]+")
 # A number this long after a version is the day of the build (`9.3.19.v20170502`) and tells no lines apart; nor
 # does what stands behind a plus sign, which is a build's metadata by semver.org, clause 10.
@@ -278,8 +278,11 @@ def _by_pep440(text: str, reading: Reading) -> Reading:
 
 
 def _tokens(text: str) -> list[re.Match[str]]:
-    """The numbers in a text that stand for themselves: no part of a word such as `k8s` or `sqlite3mc`."""
-    return [m for m in _NUMBERS.finditer(text) if _stands_alone(text, m.end()) and not _absurd(m["numbers"])]
+    """The numbers in a text that stand for themselves: no part of a word such as `k8s` or `sqlite3mc`.
+
+    Dots bind closer than other marks: `MK3_3.12` holds a 3 and a 3.12.
+    """
+    return [m for m in _NUMBERS.finditer(text) if _stands_alone(text, m) and not _absurd(m["numbers"])]
 
 
 def _absurd(numbers: str) -> bool:
@@ -288,8 +291,11 @@ def _absurd(numbers: str) -> bool:
     return any(len(n) > _LONGEST_COMPONENT for n in _DIGITS.findall(numbers))
 
 
-def _stands_alone(text: str, end: int) -> bool:
-    return end == len(text) or not text[end].isalpha() or _PHASE.match(text, end) is not None
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
+    end = match.end()
+    if end == len(text) or not text[end].isalpha() or match["separator"]:
+        return True
+    return _PHASE.match(text, end) is not None
 
 
 def _is_disguised(text: str) -> bool:
@@ -323,7 +329,7 @@ def _read(text: str, *, branch: bool) -> Reading | None:
     separator = match["separator"] or ""
     written = match["numbers"].split(separator) if separator else [match["numbers"]]
     rest = _DIGITS.sub("{n}", text[match.end("numbers") : end])
-    places = _PLACES[: len(written)] + ("{n}",) * (len(written) - len(_PLACES))
+    places = PLACES[: len(written)] + ("{n}",) * (len(written) - len(PLACES))
     return Reading(
         before=before,
         version=Version(tuple(map(int, written)), wildcard=bool(match["wildcard"]), ripeness=ripeness, build=build),

@@ -6,25 +6,14 @@ Closed lists of the field's own vocabulary. No project's name stands here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 # Family words: they say "this is a line of releases" and tell no product apart.
 FAMILY = frozenset(
     """
-    release releases released releasing rel branch branches branched stable stabilization staging maint maintain
-    maintained maintenance unmaintained unsupported support supported lts sts version versions ver v line lines
-    series fixes patches patch updates train dev devel develop development next main master trunk current prod
-    production ga final sec security old legacy archive archived archives deprecated eol eom extended
-    sp alpha beta rc preview pre snapshot milestone integration mainline hotfixes bugfixes
-    """.split()
-)
-
-# Folders of code-named lines (`unmaintained/yoga`). A person's or a module's folder is none of them.
-FAMILY_FOLDERS = frozenset(
-    """
-    release releases branch branches stable maint maintenance maintained unmaintained unsupported support supported
-    lts sts old legacy archive archived archives deprecated eol eom extended security
+    release releases rel branch branches stable maint maintenance unmaintained support lts version ver v line series
+    fixes hotfixes patches dev devel develop development next main mainline master trunk current prod production
+    ga final sp alpha beta rc pre preview snapshot milestone security legacy old eol
     """.split()
 )
 
@@ -39,24 +28,9 @@ TRUNKS = ("main", "master")
 # A work branch: somebody's change on its way, never where a change goes. Anchored at the start of the name.
 WORK_PREFIXES = tuple(
     """
-    feature/ features/ feat/ bugfix/ bugfixes/ fix/ fixes/ hotfix/ chore/ bug/ bugs/ task/ tasks/ issue/ issues/
-    topic/ topics/ wip/ wip- user/ users/ private/ personal/ docs/ doc/ ci/ test/ tests/ testing/ refactor/
-    perf/ style/ build/ improvement/ enhancement/ experiment/ experimental/ spike/ poc/ sandbox/ tmp/ temp/ pr/
-    pull/ prs/ review/ cleanup/ deps/ dependencies/ dependabot/ renovate/ renovate- mergify/ copilot/ codex/
-    claude/ cursor/ devin/ greenkeeper/ snyk- imgbot whitesource/ mend/ pre-commit-ci- all-contributors/
-    allcontributors/ gh-readonly-queue/ gitbutler/ graphite-base/ release-please-- changeset-release/
-    create-pull-request/ backport/ backport- backports/ auto-backport cherry-pick cherrypick cherry/ revert- revert/
-    automerge/ automerge- automation/ auto- autoupdate bump- bump/ update- update/ upgrade- upgrade/ merge-
-    merge/ sync- sync/ staging/ trying crowdin
-    """.split()
-)
-
-# Words that mark work wherever they stand in a name that is no line by its template's members.
-_WORK_WORDS = frozenset(
-    """
-    fix fixed fixing bugfix hotfix feature feat backport backporting backported bp cherry cherrypick picked
-    revert reverts reverted bump bumps upgrade upgrading merge merged merges merging conflict conflicts port
-    porting tmp temp test tests testing wip poc prototype experiment experimental patch try trial issue pr
+    feature/ features/ feat/ bugfix/ bugfixes/ fix/ fixes/ hotfix/ chore/ bug/ task/ issue/ topic/ wip/ users/ user/
+    docs/ test/ tests/ refactor/ dependabot/ renovate/ mergify/ gh-readonly-queue/ copilot/ backport backports/
+    cherry-pick cherrypick revert-
     """.split()
 )
 
@@ -86,8 +60,3 @@ def is_work_branch(name: str, prefixes: tuple[str, ...] | None) -> bool:
     if prefixes is not None:
         return lowered.startswith(prefixes)
     return lowered.startswith(WORK_PREFIXES) or bool(_WEB_EDIT.search(lowered))
-
-
-def names_work(words: Iterable[str]) -> bool:
-    """Whether words of a name mark it as work rather than as a line."""
-    return not _WORK_WORDS.isdisjoint(words)

@@ -6,8 +6,12 @@ whose own line began later, are hidden, and so are the dates of branches, which 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
+from operator import attrgetter
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
@@ -25,54 +29,113 @@ from ranking.facts import (
     Repository,
     Tag,
 )
-from ranking.rank import rank, read_view
-from ranking.versions import read_tag
+from ranking.ranker import rank, read_view
+from ranking.versions import Version, read_branch, read_tag
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Outcome = Literal["right", "wrong", "held"]
+By = Literal["derived", "default", "tie"]
+Reason = Literal["prerelease", "undated", "unread", "gone", "newer-line", "on-default"]
+"""Why a release tag cannot be judged; `REASONS` says each in words."""
+
+REASONS: Mapping[Reason, str] = MappingProxyType(
+    {
+        "prerelease": "are pre-releases",
+        "undated": "have no date that can be read",
+        "unread": "have no objects here to look at",
+        "gone": "were made on a branch that is gone, and no branch took them in",
+        "newer-line": "were made on a branch that is gone, and only a branch of newer releases took them in",
+        "on-default": "were made on the default branch beside a branch of their version",
+    }
+)
 
 
 class History(Struct, frozen=True, kw_only=True):
-    """One repository as it is now: its name, its default, when each branch's own line began, its tags with dates."""
+    """One repository as it is now: its name, its default, when each branch's own line began, its tags with dates.
+
+    `merged_at`: when the branches of a tag's `merged_into` took it in.
+    """
 
     repository: str
     default: str
     began: Mapping[str, datetime | None]
     tags: tuple[Tag, ...]
+    merged_at: Mapping[str, datetime] = MappingProxyType({})
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """Which branch takes this tag's version? `accepted`: those that it sits on."""
+    """Which branch takes this tag's version? `accepted`: those that it sits on, or that took it in first."""
 
     tag: str
     at: datetime
     accepted: tuple[str, ...]
 
 
+class Questions(Struct, frozen=True, kw_only=True):
+    """What can be asked, the oldest first, and how many release tags cannot be judged, by the reason."""
+
+    asked: tuple[Question, ...]
+    unjudged: Mapping[Reason, int]
+
+
 class Answer(Struct, frozen=True, kw_only=True):
-    """What the ranker said to one question."""
+    """What the ranker said to one question; `by`: what gave the answer, None if there was none."""
 
     question: Question
     outcome: Outcome
+    by: By | None
     derived: str | None
     top: str | None
     why: str
 
 
-def read_questions(history: History) -> list[Question]:
-    """A question for every release tag whose date and branches are known, oldest first.
-
-    Left out: pre-releases, and tags that sit on no branch that is left (where they were made cannot be said).
-    """
-    found = []
-    for tag in history.tags:
+def read_questions(history: History) -> Questions:
+    """Make a question of every release tag whose branch is known, the oldest first."""
+    found: list[Question] = []
+    unjudged: Counter[Reason] = Counter()
+    newest: dict[str, Version] = {}
+    for tag in sorted(history.tags, key=lambda t: (t.created_at or EPOCH, t.name.encode())):
         reading = read_tag(tag.name)
-        if reading is None or reading.version.prerelease or reading.version.wildcard:
+        if reading is None or reading.version.wildcard:
             continue
-        if tag.created_at is not None and tag.branches:
-            found.append(Question(tag=tag.name, at=tag.created_at, accepted=tag.branches))
-    return sorted(found, key=lambda q: (q.at, q.tag.encode()))
+        accepted = _accepted(tag, reading.version, newest)
+        if reading.version.prerelease:
+            unjudged["prerelease"] += 1
+            continue
+        if tag.created_at is None:
+            unjudged["undated"] += 1
+            continue
+        for branch in tag.branches or tag.merged_into or ():
+            newest[branch] = max(newest.get(branch, reading.version), reading.version, key=attrgetter("key"))
+        if isinstance(accepted, str):
+            unjudged[accepted] += 1
+        else:
+            found.append(Question(tag=tag.name, at=tag.created_at, accepted=accepted))
+    return Questions(asked=tuple(found), unjudged=unjudged)
+
+
+def _accepted(tag: Tag, version: Version, newest: Mapping[str, Version]) -> tuple[str, ...] | Reason:
+    """Name the branches that a release was made on or for, or the reason why that is not known.
+
+    `newest`: the newest version that each branch had before. A release that a branch took in was made for that branch
+    if its name covers the version or, without a version in the name, if the branch had no newer release before.
+    Otherwise an old line was merged up, and its own branch is gone.
+    """
+    if tag.branches is None:
+        return "unread"
+    if tag.branches:
+        return tag.branches
+    if not tag.merged_into:
+        return "gone"
+    return tuple(b for b in tag.merged_into if _is_line_of(b, version, newest.get(b))) or "newer-line"
+
+
+def _is_line_of(branch: str, version: Version, newest: Version | None) -> bool:
+    reading = read_branch(branch)
+    if reading is not None:
+        return reading.version.covers(version)
+    return newest is None or version.key >= newest.key
 
 
 def ask(history: History, questions: Iterable[Question]) -> Iterator[Answer | None]:
@@ -100,6 +163,7 @@ def as_of(history: History, question: Question) -> Facts:
             name=tag.name,
             created_at=tag.created_at,
             branches=None if tag.branches is None else tuple(b for b in tag.branches if b in listed),
+            merged_into=_merged_into(history, tag, question.at, listed),
         )
         for tag in history.tags
         if tag.created_at is not None and tag.created_at < question.at and _digits(tag.name) != digits
@@ -125,33 +189,50 @@ def as_of(history: History, question: Question) -> Facts:
     )
 
 
+def _merged_into(history: History, tag: Tag, at: datetime, listed: AbstractSet[str]) -> tuple[str, ...] | None:
+    """The branches that had taken a tag in by then."""
+    merged = history.merged_at.get(tag.name)
+    if merged is None or merged >= at:
+        return None
+    return tuple(b for b in tag.merged_into or () if b in listed) or None
+
+
 class Report(Struct, frozen=True, kw_only=True):
-    """What a backtest found; `unclear`: questions that could not be judged, `left`: those that were not asked."""
+    """What a backtest found; `unjudged`: the releases that cannot be judged, `left`: questions that were not asked."""
 
     history: History
     answers: tuple[Answer, ...]
-    unclear: int
+    unjudged: Mapping[Reason, int]
     left: int
     conventions: tuple[Convention, ...]
 
-    def count(self, outcome: Outcome) -> int:
-        """How many answers came out so."""
-        return sum(1 for answer in self.answers if answer.outcome == outcome)
+    def count(self, outcome: Outcome, by: By | None = None) -> int:
+        """How many answers came out so; `by`: only those that this gave."""
+        return sum(1 for answer in self.answers if answer.outcome == outcome and by in {None, answer.by})
 
     def figure(self, at: datetime) -> Backtest:
         """The counts as a bundle keeps them, with the day."""
-        right, wrong, held = self.count("right"), self.count("wrong"), self.count("held")
-        return Backtest(asked=len(self.answers), right=right, wrong=wrong, held=held, at=at)
+        return Backtest(
+            asked=len(self.answers),
+            right=self.count("right"),
+            wrong=self.count("wrong"),
+            held=self.count("held"),
+            at=at,
+            derived_right=self.count("right", "derived"),
+            derived_wrong=self.count("wrong", "derived"),
+        )
 
 
-def report(history: History, answers: Sequence[Answer | None], asked: int) -> Report:
-    """Sum up the answers to the first of `asked` questions."""
+def report(history: History, answers: Sequence[Answer | None], questions: Questions) -> Report:
+    """Sum up the answers to the first of the questions."""
     judged = tuple(answer for answer in answers if answer is not None)
+    unjudged = Counter(questions.unjudged)
+    unjudged["on-default"] += len(answers) - len(judged)
     return Report(
         history=history,
         answers=judged,
-        unclear=len(answers) - len(judged),
-        left=asked - len(answers),
+        unjudged={reason: unjudged[reason] for reason in REASONS if unjudged[reason]},
+        left=len(questions.asked) - len(answers),
         conventions=_conventions(history),
     )
 
@@ -176,16 +257,17 @@ def _judge(history: History, question: Question, ranking: Ranking) -> Answer:
     derived = top.branch if top is not None and decisive and not ranking.ambiguous else None
     tied = {c.branch for c in ranking.candidates if top is not None and c.score == top.score}
     outcome: Outcome = "held"
+    by: By | None = None
     if derived is not None:
-        outcome = "right" if derived in question.accepted else "wrong"
-    elif (ranking.ambiguous and tied <= set(question.accepted)) or (
-        history.default in question.accepted and top is not None and top.branch == history.default
-    ):
-        outcome = "right"
+        outcome, by = "right" if derived in question.accepted else "wrong", "derived"
+    elif ranking.ambiguous and tied <= set(question.accepted):
+        outcome, by = "right", "tie"
+    elif history.default in question.accepted and top is not None and top.branch == history.default:
+        outcome, by = "right", "default"
     why = "; ".join(e.detail for e in top.evidence if e.kind != "ref-provenance") if top else ""
     if ranking.ambiguous:
         why = f"{', '.join(sorted(tied))} tie; {why}"
-    return Answer(question=question, outcome=outcome, derived=derived, top=top.branch if top else None, why=why)
+    return Answer(question=question, outcome=outcome, by=by, derived=derived, top=top.branch if top else None, why=why)
 
 
 def _digits(name: str) -> tuple[int, ...]:

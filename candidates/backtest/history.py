@@ -62,8 +62,15 @@ def read_history(git: Git, remote: str | None) -> History:
         default=default,
         began=began,
         tags=tuple(
-            Tag(name=name, created_at=made.get(name), branches=lineage.tags.get(name)) for name in sorted(local.tags)
+            Tag(
+                name=name,
+                created_at=made.get(name),
+                branches=lineage.tags.get(name),
+                merged_into=merged.branches if (merged := lineage.merged.get(name)) else None,
+            )
+            for name in sorted(local.tags)
         ),
+        merged_at={name: merged.at for name, merged in lineage.merged.items() if merged.at is not None},
     )
 
 

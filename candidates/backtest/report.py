@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from candidates.backtest.backtest import Answer, Outcome, Question, Report, ask, read_questions, report
+from candidates.backtest.backtest import REASONS, Answer, By, Outcome, Question, Report, ask, read_questions, report
 from candidates.backtest.history import read_history
 from candidates.styled import Line
 from collectors.process import Git
@@ -39,10 +39,10 @@ def run_backtest(git: Git, remote: str | None, project_key: str | None, now: dat
     answers: list[Answer | None] = []
     interrupted = False
     try:
-        answers.extend(ask(history, progress(questions)))
+        answers.extend(ask(history, progress(questions.asked)))
     except KeyboardInterrupt:
         interrupted = True
-    found = report(history, answers, len(questions))
+    found = report(history, answers, questions)
     kept_at: str | None = None
     warnings: list[str] = []
     if not interrupted and found.answers:
@@ -60,13 +60,12 @@ def run_backtest(git: Git, remote: str | None, project_key: str | None, now: dat
 def _lines(found: Report, kept_at: str | None) -> Iterator[Line]:
     total = len(found.answers)
     yield [("bold", shown(found.history.repository)), ("", f": {total} release tags asked, each as of its day")]
-    for outcome, style, said in _SAID:
-        n = found.count(outcome)
+    for outcome, by, style, said in _SAID:
+        n = found.count(outcome, by)
         share = f"{n / total:.1%}" if total else "-"
         yield [(style, f"  {outcome:<6}{n:>6}{share:>8}  "), ("dim", said)]
-    if found.unclear:
-        where = shown(found.history.default)
-        yield [("dim", f"  {found.unclear} more cannot be judged: made on {where} beside a branch of their version")]
+    for reason, n in found.unjudged.items():
+        yield [("dim", f"  {n} more cannot be judged: {REASONS[reason]}")]
     if found.left:
         yield [("yellow", f"  interrupted: {found.left} were not asked, and no figure is kept")]
     yield []
@@ -88,10 +87,12 @@ def _lines(found: Report, kept_at: str | None) -> Iterator[Line]:
         yield [("dim", f"kept in {shown(kept_at)}")]
 
 
-_SAID: tuple[tuple[Outcome, str, str], ...] = (
-    ("right", "green", "the branch that the tag was made on"),
-    ("wrong", "red", "another branch was derived: the costly outcome"),
-    ("held", "yellow", "nothing was derived, or several tied"),
+_SAID: tuple[tuple[Outcome, By | None, str, str], ...] = (
+    ("right", "derived", "green", "derived: the branch that the tag was made on"),
+    ("wrong", "derived", "red", "derived: another branch, the costly outcome"),
+    ("right", "default", "green", "nothing was derived; made on the default branch, which came first"),
+    ("right", "tie", "green", "nothing was derived; only branches that the tag was made on tied"),
+    ("held", None, "yellow", "nothing was derived, or several tied"),
 )
 
 
@@ -107,7 +108,7 @@ def _json(found: Report, now: datetime) -> bytes:
     whole = {
         "repository": found.history.repository,
         "figure": found.figure(now),
-        "unclear": found.unclear,
+        "unjudged": found.unjudged,
         "notAsked": found.left,
         "conventions": found.conventions,
         "answers": [
@@ -116,6 +117,7 @@ def _json(found: Report, now: datetime) -> bytes:
                 "at": answer.question.at,
                 "accepted": answer.question.accepted,
                 "outcome": answer.outcome,
+                "by": answer.by,
                 "derived": answer.derived,
                 "first": answer.top,
                 "why": answer.why,

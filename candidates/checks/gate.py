@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from candidates.contract import published
 from candidates.exit_codes import ExitCode
 from candidates.state_file import (
     BRANCH,
@@ -99,7 +100,7 @@ class GateReport(Record, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> ExitCode:
-        """DESIGN.md's: 0 or 7."""
+        """The exit code of docs/contract.md: 0 or 7."""
         return ExitCode.ANSWERED if self.passed else ExitCode.REFUSED
 
 
@@ -234,9 +235,7 @@ def state_schema(*, autopilot: bool = False) -> dict[str, Any]:
     if not autopilot:
         unattended = {"required": ["workspaceSource"], "properties": {"workspaceSource": {"const": "autopilot"}}}
         rules.append({"if": {"not": unattended}, "then": {"properties": {SOURCE: {"enum": list(PERSONS_SOURCES)}}}})
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "base-branch state: what the gate asks of a run's state file",
+    schema = {
         "type": "object",
         "required": ["taskType", BRANCH, STATUS, SOURCE, "siblings"],
         "properties": {
@@ -252,6 +251,7 @@ def state_schema(*, autopilot: bool = False) -> dict[str, Any]:
         "allOf": rules,
         "$defs": evidence,
     }
+    return published(schema, "base-branch state: what the gate asks of a run's state file")
 
 
 def _evidence_where(key: str, values: list[str], more: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ State = Literal["exists", "absent", "failed", "not-asked"]
 Verdict = Literal["exists", "absent", "failed"]
 
 EXIT_CODES: Mapping[Verdict, int] = {"exists": 0, "absent": 10, "failed": 11}
-"""DESIGN.md's exit codes of `probe`."""
+"""The exit codes of `probe`, as in docs/contract.md."""
 
 
 class Sight(Record, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class Probed(Record, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """DESIGN.md's: 0 exists, 10 absent, 11 the probe failed."""
+        """The exit code of docs/contract.md: 0 exists, 10 absent, 11 the probe failed."""
         return EXIT_CODES[self.verdict]
 
 

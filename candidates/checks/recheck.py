@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.run.collect import RemoteUndecided
 from candidates.state_file import BRANCH, EVIDENCE, PROJECTS, ROOT, STATUS, State
@@ -27,7 +27,7 @@ Status = Literal["fresh", "moved", "gone", "no-answer"]
 _GRAVEST: tuple[Status, ...] = ("gone", "no-answer", "moved", "fresh")
 
 EXIT_CODES: Mapping[Status, int] = {"fresh": 0, "moved": 12, "gone": 13, "no-answer": 11}
-"""DESIGN.md's exit codes of `recheck`."""
+"""The exit codes of `recheck`, as in docs/contract.md."""
 
 
 class Rechecked(Record, frozen=True, kw_only=True):
@@ -100,8 +100,8 @@ def recheck(
         return found
     tip = answer.branches.get(recorded.base)
     if tip is None:
-        return altered(found, status="gone")
-    return _held_against_branch(here, checkout, choice, altered(found, status="moved", tip=tip), deadline)
+        return replace(found, status="gone")
+    return _held_against_branch(here, checkout, choice, replace(found, status="moved", tip=tip), deadline)
 
 
 def recheck_all(
@@ -112,11 +112,11 @@ def recheck_all(
     listed = state.get(PROJECTS)
     others = [entry for entry in (listed[1:] if isinstance(listed, list) else ()) if isinstance(entry, dict)]
     found = [
-        altered(recheck(git, _as_state(entry, state), deadline, now), root=entry[ROOT])
+        replace(recheck(git, _as_state(entry, state), deadline, now), root=entry[ROOT])
         for entry in others
         if isinstance(entry.get(ROOT), str) and entry.get(BRANCH) is not None
     ]
-    return altered(main, projects=tuple(found))
+    return replace(main, projects=tuple(found))
 
 
 def _as_state(entry: Mapping[str, object], state: Mapping[str, object]) -> dict[str, object]:
@@ -228,18 +228,18 @@ def _held_against_branch(
     tip = Oid(found.tip or "")
     branch = _commit(git, local_head(found.branch))
     if branch is None:
-        return altered(found, uncounted=f"{found.branch} is no branch of {git.folder}")
+        return replace(found, uncounted=f"{found.branch} is no branch of {git.folder}")
     missing = _bring(git, tip, choice, found.base_branch, deadline)
     if missing is not None:
-        return altered(found, uncounted=missing)
+        return replace(found, uncounted=missing)
     # What a cut-off history still shows to be an ancestor is one; only its no proves nothing.
     if _is_ancestor(git, tip, branch):
-        return altered(found, status="fresh")
+        return replace(found, status="fresh")
     counts = read_ahead_behind(git, checkout.git_dir, [(tip, branch)])[tip, branch]
     if counts is None:
         why = "the clone is shallow" if checkout.shallow else "an object is missing, or git gave no answer"
-        return altered(found, uncounted=why)
-    return altered(found, commits=counts[0], merge_base=_merge_base(git, tip, branch))
+        return replace(found, uncounted=why)
+    return replace(found, commits=counts[0], merge_base=_merge_base(git, tip, branch))
 
 
 def _bring(git: Git, tip: Oid, choice: RemoteChoice, base: str, deadline: Deadline) -> str | None:

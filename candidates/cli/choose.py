@@ -33,11 +33,11 @@ def choose_command(
     The remote's own answer has to list the branch. Without an issue the evidence that the state holds is kept. Exit
     3 with --cancelled: the question stands.
     """
-    from candidates.commands.choose import choose  # noqa: PLC0415 - when it is to be done
-    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.choose import ChooseOptions, choose  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.session import options_of  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, "on_fetch_failure")
-    leave(choose(name, path, flags, given_issue(issue, issue_version), state, step, cancelled=cancelled))
+    leave(choose(options_of(ChooseOptions, context.params), flags))
 
 
 def ask_command(

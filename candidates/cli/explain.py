@@ -18,6 +18,7 @@ def explain_command(
     project_key: options.KeyOption = None,
     timeout: options.TimeoutOption = None,
     derive_floor: options.FloorOption = None,
+    derive_at: options.DeriveAtOption = None,
     default_order: options.OrderOption = None,
     multiple_versions: options.SeveralOption = None,
     on_conflict: options.ConflictOption = None,
@@ -64,6 +65,7 @@ def collect_command(
     project_key: options.KeyOption = None,
     timeout: options.TimeoutOption = None,
     derive_floor: options.FloorOption = None,
+    derive_at: options.DeriveAtOption = None,
     default_order: options.OrderOption = None,
     multiple_versions: options.SeveralOption = None,
     on_conflict: options.ConflictOption = None,
@@ -98,11 +100,14 @@ def diff_command(
 def rank_command(
     *,
     ndjson: Annotated[bool, typer.Option("--ndjson", help="Read one bundle a line; print one ranking a line.")] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Add how likely the first candidate is right, from 0 to 1.")
+    ] = False,
 ) -> None:
     """Rank the bundle on standard input."""
     from candidates.commands.rank import rank_stream  # noqa: PLC0415 - when it is to be done
 
-    rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson)
+    rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson, confidence=confidence)
 
 
 def candidates_command(

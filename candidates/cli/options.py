@@ -16,7 +16,8 @@ LOOKING = tuple("remote project_key timeout refresh".split())
 
 SETTINGS = tuple(
     """
-    derive_floor default_order multiple_versions on_conflict resolve_order branch_ttl_days max_candidates work_prefixes
+    derive_floor derive_at default_order multiple_versions on_conflict resolve_order branch_ttl_days max_candidates
+    work_prefixes
     """.split()
 )
 """The parameters that say how it is ranked and resolved."""
@@ -114,6 +115,12 @@ FloorOption = Annotated[
     float | None,
     typer.Option(
         "--derive-floor", metavar="SHARE", help="Derive nothing where the kept backtest is below this share, 0 to 1."
+    ),
+]
+DeriveAtOption = Annotated[
+    float | None,
+    typer.Option(
+        "--derive-at", metavar="CONFIDENCE", help="Derive nothing with less confidence, 0 to 1; 0.75 unless set."
     ),
 ]
 OrderOption = Annotated[
@@ -228,7 +235,7 @@ PickerOption = Annotated[
 ]
 LanguageOption = Annotated[
     str | None,
-    typer.Option("--language", metavar="LANGUAGE", help="The language of questions: en, tr, or a FILE.toml of yours."),
+    typer.Option("--language", metavar="LANGUAGE", help="The language of questions: en or tr."),
 ]
 PageOption = Annotated[
     int | None, typer.Option("--page", metavar="N", help="Which page of a question's options; the last leads to more.")

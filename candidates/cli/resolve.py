@@ -21,6 +21,7 @@ def resolve_command(
     project_key: options.KeyOption = None,
     timeout: options.TimeoutOption = None,
     derive_floor: options.FloorOption = None,
+    derive_at: options.DeriveAtOption = None,
     default_order: options.OrderOption = None,
     multiple_versions: options.SeveralOption = None,
     on_conflict: options.ConflictOption = None,
@@ -96,37 +97,19 @@ def resolve_command(
     Without --autopilot nothing is decided: the question is printed, and the exit code is 3. Standard output is one
     JSON document in every case, printed after the state was written.
     """
-    from candidates.commands.resolve import Asked, replay_bundle, resolve  # noqa: PLC0415 - when it is to be done
-    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.resolve import (  # noqa: PLC0415 - when it is to be done
+        ResolveOptions,
+        replay_bundle,
+        resolve,
+    )
+    from candidates.commands.session import options_of  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, *SETTINGS, *POLICY)
     if bundle is not None:
         rest = set(context.params) - {"paths", "bundle", "base"}
-        flags |= flags_of(context, *rest) | {"PATH": paths}
-        leave(replay_bundle(bundle, flags, base))
-        return
-    asked = Asked(
-        paths=tuple(paths or [HERE]),
-        flags=flags,
-        given=given_issue(issue, issue_version),
-        base=base,
-        state=state,
-        state_patch=state_patch,
-        save_bundle=save_bundle,
-        siblings=siblings,
-        interactive=interactive,
-        picker=picker,
-        language=language,
-        page=page,
-        step=step,
-        preview_dir=preview_dir,
-        answers=answers,
-        factory=factory,
-        stage=stage,
-        result=result,
-        decisions=tuple(decision or ()),
-    )
-    leave(resolve(asked))
+        leave(replay_bundle(bundle, flags | flags_of(context, *rest) | {"PATH": paths}, base))
+    else:
+        leave(resolve(options_of(ResolveOptions, context.params), flags))
 
 
 def resume_command(
@@ -152,9 +135,8 @@ def resume_command(
     The state's circuit breaker says that it waits; it is reset with the decision, and its counters stay. Without
     --issue the issue is read on which the run asked. Exit 3: the branches still tie, and nothing is asked twice.
     """
-    from candidates.commands.resolve import Asked, resume  # noqa: PLC0415 - when it is to be done
-    from candidates.commands.session import given_issue  # noqa: PLC0415 - when it is to be done
+    from candidates.commands.resolve import ResolveOptions, resume  # noqa: PLC0415 - when it is to be done
 
     flags = flags_of(context, *LOOKING, "on_fetch_failure") | {"--autopilot": True, "--ask-on-issue": True}
-    given = given_issue(issue, issue_version)
-    leave(resume(Asked(paths=(path,), flags=flags, given=given, base=base, state=state)))
+    options_given = ResolveOptions(paths=[path], issue=issue, issue_version=issue_version, base=base, state=state)
+    leave(resume(options_given, flags))

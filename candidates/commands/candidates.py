@@ -18,7 +18,7 @@ from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
 from ranking.facts import Branch, Facts, Issue, IssueVersion, Provenance, RefListing, Repository
 from ranking.names import fault_of
-from ranking.rank import rank
+from ranking.ranker import rank
 
 _POINTS = " -> "
 

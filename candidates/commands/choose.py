@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
+
 from candidates.commands.resolve import FACTORY_VARIABLE, remember_answer
-from candidates.commands.session import asking_for_the_remote, git_at, now, warn
+from candidates.commands.session import asking_for_the_remote, git_at, given_issue, now, warn
 from candidates.exit_codes import ExitCode
 from candidates.questions.menu import DEFAULT_VARIABLE, Menu, Row, numbered, read_default
 from candidates.questions.menu import choose as choose_row
 from candidates.questions.presentation import read_presentation
 from candidates.run.answers import cancelled as given_up
 from candidates.run.answers import choose_base, with_evidence_of
-from candidates.run.issue import IssueInput
 from candidates.run.record import record
 from candidates.run.run import prepare
 from candidates.runs.journal import journal
@@ -24,24 +25,29 @@ from candidates.terminal import has_terminal, notice, print_bytes, print_record
 from collectors.errors import InvalidInput
 
 
-def choose(
-    name: str | None,
-    path: Path,
-    flags: Mapping[str, object],
-    given: IssueInput,
-    state: Path,
-    step: str | None,
-    *,
-    cancelled: bool,
-) -> ExitCode:
+class ChooseOptions(Struct, frozen=True, kw_only=True):
+    """The options of `choose` that are not configuration, by the names of the command line."""
+
+    name: str | None
+    path: Path
+    issue: str | None
+    issue_version: list[str] | None
+    state: Path
+    step: str | None
+    cancelled: bool
+
+
+def choose(options: ChooseOptions, flags: Mapping[str, object]) -> ExitCode:
     """Record the branch in the state, or say that the question stands; then remember it."""
-    if cancelled and name is not None:
+    name, path = options.name, options.path
+    if options.cancelled and name is not None:
         path, name = Path(name), None
-    elif not cancelled and name is None:
+    elif not options.cancelled and name is None:
         raise InvalidInput(
             "neither a branch nor --cancelled", where="NAME", hint="base-branch choose NAME --state FILE"
         )
-    presentation = read_presentation(None, None, None, step, None)
+    given = given_issue(options.issue, options.issue_version)
+    presentation = read_presentation(None, None, None, options.step, None)
     flags = dict(flags) | {"--refresh": "needed", "--autonomy": "manual"}
     run = prepare(git_at(path), flags, given, now(), base=name)
     warn([run])
@@ -55,8 +61,8 @@ def choose(
         refused = None
         if code == ExitCode.ANSWERED:
             if given.text is None and not given.versions:
-                answer = with_evidence_of(answer, state, run.root)
-            refused = record(answer, [run.root], state, run.request.now)
+                answer = with_evidence_of(answer, options.state, run.root)
+            refused = record(answer, [run.root], options.state, run.request.now)
         taken.note(answer, [run], code)
         print_record(presentation.present(answer))
         if refused is not None:

@@ -14,7 +14,7 @@ from candidates.terminal import print_pieces
 
 def collect(path: Path, flags: Mapping[str, object], given: IssueInput, save_bundle: Path | None) -> None:
     """Print the bundle."""
-    run = keeping(prepare(git_at(path), flags, given, now(), attended=False), save_bundle)
+    run = keeping(prepare(git_at(path), flags, given, now()), save_bundle)
     warn([run])
     with asking_for_the_remote(run, as_json=True):
         print_pieces(encode_bundle(gather(run).facts))

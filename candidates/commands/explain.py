@@ -69,7 +69,7 @@ class View(Struct, frozen=True, kw_only=True):
 
 def explain(path: Path, flags: Mapping[str, object], given: IssueInput, view: View) -> None:
     """Look, fetch nothing, and show it."""
-    run = advanced(prepare(git_at(path), dict(flags) | {"--refresh": "probe"}, given, now(), attended=True))
+    run = advanced(prepare(git_at(path), dict(flags) | {"--refresh": "probe"}, given, now()))
     warn([run])
     with asking_for_the_remote(run, as_json=view.as_json):
         found = gather(run)

@@ -53,7 +53,7 @@ def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
     """
     here = locate(run.git, run.configuration.remote, run.request.checkout)
     branch = _check(run, here, branch)
-    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    days = run.configuration.branch_ttl_days
     key, old_key = _keys(run, here)
     changed = memory.remember(
         preferences_path(run.git.environ), key, branch, run.request.now, old_key=old_key, branch_ttl_days=days
@@ -78,7 +78,7 @@ def recent_choices(run: Run) -> Recent:
 
 
 def _read(run: Run, key: str, old_key: str | None) -> Remembered:
-    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    days = run.configuration.branch_ttl_days
     path = preferences_path(run.git.environ)
     return read_recent(path, key, old_key=old_key, now=run.request.now, branch_ttl_days=days)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates import __version__
 from candidates.commands.explain import View, as_asked
@@ -77,7 +77,7 @@ def _one(run: KeptRun, asked: RunsRequest) -> Shown:
         return Shown(lines=[*_head(run.outcome), [], [("", "It ended before anything was ranked.")]])
     found = as_asked(record, asked.view)
     whole = found.lines and asked.view.why is None and asked.view.why_not is None
-    return altered(found, lines=[*_head(run.outcome), [], *found.lines]) if whole else found
+    return replace(found, lines=[*_head(run.outcome), [], *found.lines]) if whole else found
 
 
 def _recorded(run: KeptRun) -> Recorded | None:
@@ -85,7 +85,7 @@ def _recorded(run: KeptRun) -> Recorded | None:
     if run.bundle is not None:
         collected = recollected(run.bundle)
         if run.decision is not None:
-            collected = altered(collected, sources=run.decision.sources, log=run.decision.log)
+            collected = replace(collected, sources=run.decision.sources, log=run.decision.log)
         return recorded(collected, "kept run")
     if run.decision is None or run.decision.base_branch_evidence is None:
         return None

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
-from msgspec.structs import replace as altered
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from candidates.questions.presentation import Presentation
 from candidates.run.collect import RemoteUndecided
@@ -19,6 +22,8 @@ from candidates.run.run import Run, advance, prepare
 from candidates.terminal import announce, notice, print_record
 from collectors.process import Git
 from collectors.strict_json import json_text
+
+T = TypeVar("T", bound=Struct)
 
 
 def git_at(path: Path) -> Git:
@@ -34,6 +39,15 @@ def now() -> datetime:
 def given_issue(issue: str | None, versions: list[str] | None) -> IssueInput:
     """What `--issue` and `--issue-version` say."""
     return IssueInput(text=issue, versions=tuple(map(json_text, versions or ())), stdin=sys.stdin.buffer)
+
+
+def options_of(record: type[T], params: Mapping[str, object]) -> T:
+    """Return a command's parameters as a record of its own, which names those that it uses.
+
+    typer makes paths of texts only when it calls the command: its context still has the texts.
+    """
+    given = {name: params[name] for name in record.__struct_fields__}
+    return msgspec.convert(given, record, dec_hook=lambda kind, value: kind(value))
 
 
 def plain_run(path: Path, flags: Mapping[str, object], *, base: str | None = None) -> Run:
@@ -65,7 +79,7 @@ def keeping(run: Run, file: Path | None) -> Run:
         return run
     from candidates.explain.records import save_bundle  # noqa: PLC0415 - only where a bundle is saved
 
-    return altered(run, keep=(lambda _, facts: save_bundle(file, facts),))
+    return replace(run, keep=(lambda _, facts: save_bundle(file, facts),))
 
 
 def advanced(run: Run) -> Run:

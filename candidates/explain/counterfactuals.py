@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import UNNAMED, BaseBranchSource
+from candidates.evidence import tied_names
 from candidates.resolver import Resolution, derived_branch, resolve
 from ranking.facts import Facts, Issue, IssueVersion, Ranking, RecentChoice, Settings
 from ranking.names import shown
-from ranking.rank import View, rank, read_asked, read_view
+from ranking.ranker import View, rank, read_asked, read_view
 from ranking.targets import Target, read_targets, role_of
 
 ChangeKind = Literal["fix-version", "milestone", "setting", "remember", "base"]
@@ -66,7 +67,7 @@ def _contenders(facts: Facts, ranking: Ranking, resolution: Resolution) -> list[
     """Between which branches it hangs; empty where it does not."""
     names = [c.branch for c in ranking.candidates]
     if ranking.ambiguous:
-        return [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
+        return list(tied_names(ranking))
     derived = derived_branch(facts, ranking)
     if derived is not None:
         return [] if derived == resolution.branch else [derived]
@@ -78,7 +79,7 @@ def _giving(facts: Facts, view: View, branch: str) -> Iterator[Change]:
     """What would give this branch: one version on the issue, a remembered choice, a base given with the request."""
     yield from _version(facts, view, branch)
     choice = RecentChoice(branch=branch, last_used=facts.now)
-    if _outcome(altered(facts, recent=(*facts.recent, choice)), view) == (branch, "remembered"):
+    if _outcome(replace(facts, recent=(*facts.recent, choice)), view) == (branch, "remembered"):
         yield Change(
             kind="remember", do=f"base-branch remember {shlex.quote(branch)}", branch=branch, source="remembered"
         )
@@ -103,7 +104,7 @@ def _version(facts: Facts, view: View, branch: str) -> Iterator[Change]:
     most = _FEW_LABELS + len(own) if len(facts.refs.branches) > _MANY_BRANCHES else _MOST_LABELS + len(own)
     for label in list(dict.fromkeys((*(t.label for t in own), *_labels(view, branch))))[:most]:
         changed = _with_version(issue, label)
-        if _outcome(altered(facts, issue=changed), view) == (branch, "derived"):
+        if _outcome(replace(facts, issue=changed), view) == (branch, "derived"):
             kind: ChangeKind = "milestone" if issue is not None and issue.source == "github" else "fix-version"
             yield Change(kind=kind, do=_said(issue, own, label), branch=branch, source="derived")
             return
@@ -115,9 +116,9 @@ def _labels(view: View, branch: str) -> Iterator[str]:
     if line is not None:
         yield ".".join(map(str, line.reading.version.numbers))
         yield ".".join(map(str, (*line.reading.version.numbers, 0)))
-        if line.product:
-            yield f"{' '.join(sorted(line.product))} {'.'.join(map(str, line.reading.version.numbers))}"
-    carried = [r for r in view.repo.lineage.releases() if branch in (r.branches or ())]
+        if line.words:
+            yield f"{' '.join(sorted(line.words))} {'.'.join(map(str, line.reading.version.numbers))}"
+    carried = [r for r in view.repo.record.releases() if branch in (r.branches or ())]
     if carried:
         *first, last = carried[-1].version.numbers
         yield ".".join(map(str, (*first, last + 1)))
@@ -134,7 +135,7 @@ def _with_version(issue: Issue | None, label: str) -> Issue:
     if issue is None:
         return Issue(key=UNNAMED, read="answered", versions=(only,))
     kept = tuple(v for v in issue.versions if v.inherited_from is not None or role_of(v) in ("affected", "label"))
-    return altered(issue, versions=(*kept, only))
+    return replace(issue, versions=(*kept, only))
 
 
 def _said(issue: Issue | None, own: Sequence[Target], label: str) -> str:
@@ -152,17 +153,17 @@ def _said(issue: Issue | None, own: Sequence[Target], label: str) -> str:
 def _settings(facts: Facts, view: View, resolution: Resolution) -> Iterator[Change]:
     """One setting that makes the issue's evidence decide where it does not, or go before the memory."""
     for flag, settings in _tries(facts.settings):
-        branch, source = _outcome(altered(facts, settings=settings), view)
+        branch, source = _outcome(replace(facts, settings=settings), view)
         if source == "derived" and branch is not None and branch != resolution.branch:
             yield Change(kind="setting", do=flag, branch=branch, source="derived")
 
 
 def _tries(settings: Settings) -> Iterator[tuple[str, Settings]]:
     if settings.multiple_versions == "ambiguous":
-        yield "--multiple-versions lowest", altered(settings, multiple_versions="lowest")
-        yield "--multiple-versions highest", altered(settings, multiple_versions="highest")
-        yield "--multiple-versions development", altered(settings, multiple_versions="development")
+        yield "--multiple-versions lowest", replace(settings, multiple_versions="lowest")
+        yield "--multiple-versions highest", replace(settings, multiple_versions="highest")
+        yield "--multiple-versions development", replace(settings, multiple_versions="development")
     if settings.on_conflict != "derived":
-        yield "--on-conflict derived", altered(settings, on_conflict="derived")
+        yield "--on-conflict derived", replace(settings, on_conflict="derived")
     if settings.derive_floor:
-        yield "--derive-floor 0", altered(settings, derive_floor=0.0)
+        yield "--derive-floor 0", replace(settings, derive_floor=0.0)

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, TypeVar
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
+from candidates.evidence import tied_names
 from candidates.explain.records import Recorded
 from candidates.resolver import resolve
-from candidates.styled import Line
+from candidates.styled import Line, and_more
 from ranking.facts import (
     Branch,
     Candidate,
@@ -23,7 +24,6 @@ from ranking.facts import (
     Issue,
     IssueLink,
     IssueVersion,
-    Ranking,
     RecentChoice,
     Record,
     RefListing,
@@ -32,7 +32,7 @@ from ranking.facts import (
 )
 from ranking.listing import list_branches
 from ranking.names import shown
-from ranking.rank import rank
+from ranking.ranker import rank
 from ranking.recent import is_expired
 from ranking.targets import role_of
 
@@ -239,7 +239,9 @@ def _short(oid: str | None) -> str | None:
 def _carriers(tag: Tag) -> str:
     if tag.branches is None:
         return "not known on which branches"
-    return f"on {', '.join(sorted(tag.branches))}" if tag.branches else "on no branch"
+    if tag.branches:
+        return f"on {', '.join(sorted(tag.branches))}"
+    return f"merged into {', '.join(sorted(tag.merged_into))}" if tag.merged_into else "on no branch"
 
 
 def _issue(old: Issue | None, new: Issue | None) -> Iterator[FactChange]:
@@ -346,14 +348,14 @@ def _evidence(candidate: Candidate | None) -> list[str]:
 # --- why ---
 
 _GROUPS: dict[str, Callable[[Facts, Facts], Facts]] = {
-    "the list of branches": lambda into, of: altered(into, refs=altered(of.refs, tags=into.refs.tags)),
-    "the tags": lambda into, of: altered(into, refs=altered(into.refs, tags=of.refs.tags)),
-    "the default branch": lambda into, of: altered(into, repository=of.repository),
-    "the issue": lambda into, of: altered(into, issue=of.issue),
-    "the memory": lambda into, of: altered(into, recent=of.recent),
-    "the settings": lambda into, of: altered(into, settings=of.settings),
-    "the backtest": lambda into, of: altered(into, backtest=of.backtest),
-    "the date": lambda into, of: altered(into, now=of.now),
+    "the list of branches": lambda into, of: replace(into, refs=replace(of.refs, tags=into.refs.tags)),
+    "the tags": lambda into, of: replace(into, refs=replace(into.refs, tags=of.refs.tags)),
+    "the default branch": lambda into, of: replace(into, repository=of.repository),
+    "the issue": lambda into, of: replace(into, issue=of.issue),
+    "the memory": lambda into, of: replace(into, recent=of.recent),
+    "the settings": lambda into, of: replace(into, settings=of.settings),
+    "the backtest": lambda into, of: replace(into, backtest=of.backtest),
+    "the date": lambda into, of: replace(into, now=of.now),
 }
 """Facts that can change by themselves: how to put those of one bundle into another."""
 
@@ -393,19 +395,12 @@ def _strangers(one: Recorded, other: Recorded, old: Facts | None, new: Facts | N
 
 
 def _answer_of(record: Recorded) -> _Answer:
-    return record.branch, record.source, _tied(record.ranking)
-
-
-def _tied(ranking: Ranking) -> tuple[str, ...]:
-    if not ranking.ambiguous:
-        return ()
-    return tuple(c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score)
+    return record.branch, record.source, tied_names(record.ranking)
 
 
 def _in_words(answer: _Answer) -> str:
     branch, source, tied = answer
-    more = f" and {len(tied) - _MOST_TIED} more" if len(tied) > _MOST_TIED else ""
-    tie = f"; the evidence ties {', '.join(map(shown, tied[:_MOST_TIED]))}{more}" if tied else ""
+    tie = f"; the evidence ties {and_more(tied, _MOST_TIED)}" if tied else ""
     return f"{shown(branch)} ({shown(source or 'no source')}{tie})" if branch is not None else f"no branch{tie}"
 
 
@@ -430,7 +425,7 @@ def _causes(old: Facts, new: Facts, answer: _Answer) -> Iterator[str]:
 def _resolved(facts: Facts) -> _Answer:
     ranking = rank(facts)
     resolution = resolve(facts, ranking)
-    return resolution.branch, resolution.source, _tied(ranking)
+    return resolution.branch, resolution.source, tied_names(ranking)
 
 
 # --- for a person ---

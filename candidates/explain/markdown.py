@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 
 from candidates.contract import UNNAMED
+from candidates.evidence import split_detail, tied_names
 from candidates.explain.counterfactuals import deciding_changes
 from candidates.explain.records import Recorded
 from candidates.explain.text import newest_releases
+from candidates.styled import and_more
 from ranking.claims import DECISIVE
 from ranking.facts import Candidate
 from ranking.names import shown
@@ -86,8 +88,7 @@ def _markdown(record: Recorded) -> Iterator[str]:
 
 def _answer(record: Recorded) -> str:
     if record.ranking.ambiguous:
-        names = [c.branch for c in record.ranking.candidates if c.score == record.ranking.candidates[0].score]
-        tied = f"{', '.join(map(span, names[:_MOST_SHOWN]))} tie"
+        tied = f"{and_more(tied_names(record.ranking), _MOST_SHOWN, span)} tie"
         return f"{tied}; taken: {span(record.branch)}" if record.branch is not None else f"{tied}; undecided"
     if record.branch is None:
         return "undecided"
@@ -128,9 +129,9 @@ def _candidates(record: Recorded) -> Iterator[str]:
         newest = f", carries {span(carried[candidate.branch])}" if candidate.branch in carried else ""
         yield f"* {span(candidate.branch)}: **{candidate.score}**{last}{newest}"
         for evidence in candidate.evidence:
-            points, _, reason = evidence.detail.partition(": ")
-            if int(points):
-                yield f"  * {points} {evidence.kind}: {span(reason)}"
+            points, reason = split_detail(evidence)
+            if points:
+                yield f"  * {points:+} {evidence.kind}: {span(reason)}"
     if len(record.ranking.candidates) > _MOST_SHOWN:
         yield f"* and {len(record.ranking.candidates) - _MOST_SHOWN} more candidates below"
 
@@ -191,8 +192,6 @@ def _work(record: Recorded) -> str:
 
 def _strongest(candidate: Candidate) -> str:
     """The kind of evidence that weighs most, in the contract's own word."""
-    kinds = [e.kind for e in candidate.evidence]
-    decisive = [kind for kind in kinds if kind in DECISIVE]
-    return (
-        (decisive or [max(candidate.evidence, key=lambda e: int(e.detail.partition(":")[0])).kind])[0] if kinds else ""
-    )
+    decisive = next((e for e in candidate.evidence if e.kind in DECISIVE), None)
+    strongest = decisive or max(candidate.evidence, key=lambda e: split_detail(e)[0], default=None)
+    return strongest.kind if strongest is not None else ""

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from candidates.contract import Decision, Decisions, Remote, Source, TrailEntry, decode_bundle, encode_bundle
+from candidates.evidence import split_detail
 from candidates.explain.text import answer_lines, candidate_lines, remote_of, source_lines, trail_lines
 from candidates.run.collect import Collected
 from candidates.run.replay import overlaid, recollected
@@ -223,8 +224,8 @@ def saved_why(record: Recorded, branch: str) -> list[str]:
         said.append(
             f"{name} is number {place + 1} of the {len(candidates)} recorded candidates, with {candidate.score} points."
         )
-        details = [(e.kind, *e.detail.partition(": ")) for e in candidate.evidence]
-        said += [f"{points} {kind}: {shown(reason)}." for kind, points, _, reason in details if int(points)]
+        details = [(e.kind, *split_detail(e)) for e in candidate.evidence]
+        said += [f"{points:+} {kind}: {shown(reason)}." for kind, points, reason in details if points]
         first = candidates[0]
         if first.branch != branch:
             said.append(f"{shown(first.branch)} is first, with {first.score}.")

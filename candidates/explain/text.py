@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from candidates.contract import UNNAMED, Remote, Source, TrailEntry
+from candidates.evidence import split_detail, tied_names
 from candidates.explain.counterfactuals import deciding_changes
 from candidates.run.collect import Collected
-from candidates.styled import Line, Part
+from candidates.styled import Line, Part, and_more
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
 from ranking.names import shown
-from ranking.rank import View
-from ranking.versions import read_branch
+from ranking.order import newest_first
+from ranking.ranker import View
 
+_SURE = 0.95
+_FAIR = 0.75
 _MOST_SHOWN = 10
 _MOST_MEMBERS = 5
 
@@ -56,10 +59,9 @@ def answer(collected: Collected) -> Iterator[Line]:
     """One sentence, or two where the evidence does not decide."""
     facts, ranking, resolution = collected.facts, collected.ranking, collected.resolution
     about = _about(facts)
-    reason = shown(next((entry.reason for entry in resolution.trail if entry.fired), ""))
+    reason = shown(resolution.reason)
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
-        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        names = and_more(tied_names(ranking), _MOST_SHOWN)
         yield [("bold yellow", f"The evidence does not decide where {about} belongs: {names} tie.")]
     unread = facts.issue is not None and facts.issue.read in ("not-found", "failed")
     if unread and facts.issue is not None:
@@ -82,6 +84,15 @@ def answer(collected: Collected) -> Iterator[Line]:
             ("bold green", shown(resolution.branch)),
         ]
         yield [("", f"  {resolution.source}: {reason}")]
+    yield from ([("dim", f"  {said}")] for said in confidence_text(collected.confidence, ambiguous=ranking.ambiguous))
+
+
+def confidence_text(confidence: float | None, *, ambiguous: bool) -> Iterator[str]:
+    """How sure the first candidate is, in words; nothing if no version was asked for."""
+    if confidence is None or ambiguous:
+        return
+    sure = "high" if confidence >= _SURE else "moderate" if confidence >= _FAIR else "low"
+    yield f"confidence: {sure} ({confidence:.0%}); measured on other repositories, see README"
 
 
 def _about(facts: Facts) -> str:
@@ -131,16 +142,14 @@ def listing_rows(facts: Facts) -> Iterator[tuple[str, str]]:
 
 def members(view: View, convention: Convention) -> list[str]:
     """The branches that stand under the convention's template, newest version first."""
-    read = {name: reading for name in view.repo.conventions.other if (reading := read_branch(name)) is not None}
-    under = sorted(name for name, reading in read.items() if reading.template == convention.template)
-    return sorted(under, key=lambda name: read[name].version.key, reverse=True)
+    under = [line for line in view.repo.conventions.lines.values() if line.template == convention.template]
+    return newest_first(sorted(under, key=lambda line: line.name))
 
 
 def _members(view: View, convention: Convention) -> str:
     """The newest of them; the rest counted."""
     names = members(view, convention)
-    more = f", and {len(names) - _MOST_MEMBERS} more" if len(names) > _MOST_MEMBERS else ""
-    return f"{', '.join(map(shown, names[:_MOST_MEMBERS]))}{more}"
+    return and_more(names, _MOST_MEMBERS)
 
 
 def remote_of(facts: Facts) -> Remote | None:
@@ -200,8 +209,7 @@ def answer_lines(
 ) -> Iterator[Line]:
     """The answer of a record that has no facts."""
     if ranking.ambiguous:
-        tied = [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
-        names = ", ".join(shown(name) for name in tied[:_MOST_SHOWN])
+        names = and_more(tied_names(ranking), _MOST_SHOWN)
         yield [("bold yellow", f"The evidence does not decide: {names} tie.")]
     if branch is None:
         yield [("bold yellow", "No branch is recorded as the answer.")]
@@ -236,14 +244,14 @@ def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width:
         ("", f"  {day:<11}  {shown(carried)}".rstrip()),
     ]
     for evidence in candidate.evidence:
-        points, _, reason = evidence.detail.partition(": ")
-        yield [("dim", f"{points:>11}  {evidence.kind:<18}  "), ("", shown(reason))]
+        points, reason = split_detail(evidence)
+        yield [("dim", f"{points:>+11}  {evidence.kind:<18}  "), ("", shown(reason))]
 
 
 def newest_releases(view: View) -> dict[str, str]:
     """The newest release tag that each branch carries, as far as somebody looked."""
     newest: dict[str, str] = {}
-    for release in view.repo.lineage.releases():
+    for release in view.repo.record.releases():
         for branch in release.branches or ():
             newest[branch] = release.name
     return newest

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
+from candidates.evidence import split_detail
 from candidates.explain.counterfactuals import changes_for
+from candidates.listing_state import doubt, proves_absence
 from candidates.run.collect import Collected
+from candidates.styled import and_more
 from candidates.suggest import near_names
 from ranking.conventions import Conventions
 from ranking.facts import Branch, Candidate, Facts, IssueLink, Ranking
 from ranking.listing import refs_of
 from ranking.names import fault_of, shown
-from ranking.rank import rank
+from ranking.ranker import rank
 
 _NEAR = 3
 _DIGITS = 12
@@ -59,7 +62,7 @@ def _place(collected: Collected, branch: str) -> Iterator[str]:
 def _unlimited(facts: Facts) -> Facts:
     """The facts with room for every candidate."""
     most = max(facts.settings.max_candidates, len(facts.refs.branches))
-    return altered(facts, settings=altered(facts.settings, max_candidates=most))
+    return replace(facts, settings=replace(facts.settings, max_candidates=most))
 
 
 def _unknown(collected: Collected, branch: str) -> Iterator[str]:
@@ -67,10 +70,10 @@ def _unknown(collected: Collected, branch: str) -> Iterator[str]:
     facts = collected.facts
     remote, name = facts.repository.remote, shown(branch)
     whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
-    if facts.refs.complete or remote is None:
+    if proves_absence(facts):
         yield f"{shown(whose)} has no branch {name}; a branch that is not listed is never an answer."
     else:
-        yield f"{name} is not known here, and {_silence(facts)}: whether it exists cannot be told."
+        yield f"{name} is not known here, and {shown(doubt(facts))}: whether it exists cannot be told."
     near = near_names(branch, collected.view.listed.branches)
     if near:
         yield f"Names near it: {', '.join(map(shown, near))}."
@@ -82,15 +85,6 @@ def _unknown(collected: Collected, branch: str) -> Iterator[str]:
 
 def _links(facts: Facts) -> tuple[IssueLink, ...]:
     return facts.issue.links if facts.issue else ()
-
-
-def _silence(facts: Facts) -> str:
-    remote = shown(facts.repository.remote or "the remote")
-    if facts.refs.failure is not None:
-        return f"{remote} did not answer ({facts.refs.failure.kind})"
-    if facts.refs.provenance == "local":
-        return f"{remote} was not asked"
-    return f"the list of {remote} is incomplete"
 
 
 def _gone(facts: Facts, known: Branch) -> str:
@@ -122,24 +116,18 @@ def _candidate(collected: Collected, conventions: Conventions, every: Ranking, n
     facts, candidate = collected.facts, every.candidates[number - 1]
     name, count = shown(candidate.branch), len(every.candidates)
     tied = [c.branch for c in every.candidates if c.score == candidate.score and c.branch != candidate.branch]
-    level = f", level with {_some(tied)}" if tied else ""
+    level = f", level with {and_more(tied, _NEAR)}" if tied else ""
     yield f"{name} is number {number} of {count} candidates, with {_points(candidate.score)}{level}."
     for evidence in candidate.evidence:
-        points, _, reason = evidence.detail.partition(": ")
-        if int(points):
-            yield f"{points} {evidence.kind}: {shown(reason)}."
+        points, reason = split_detail(evidence)
+        if points:
+            yield f"{points:+} {evidence.kind}: {shown(reason)}."
     if number > facts.settings.max_candidates:
         yield f"The list ends after {facts.settings.max_candidates} (maxCandidates), so it is not shown there."
     if candidate.branch in conventions.topics:
         yield "Its name has a version, and is no release line by it: its other words are not this repository's."
     if collected.resolution.branch == candidate.branch:
-        reason = next(entry.reason for entry in collected.resolution.trail if entry.fired)
-        yield f"The rule {collected.resolution.source} takes it: {shown(reason)}."
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NEAR} more" if len(names) > _NEAR else ""
-    return f"{', '.join(map(shown, names[:_NEAR]))}{more}"
+        yield f"The rule {collected.resolution.source} takes it: {shown(collected.resolution.reason)}."
 
 
 def _points(score: int) -> str:
@@ -153,13 +141,13 @@ def _before(collected: Collected, branch: str) -> Iterator[str]:
         yield "No rule gives any branch: a person has to choose."
         return
     every = {c.branch: c for c in rank(_unlimited(collected.facts), collected.view).candidates}
-    reason = next(entry.reason for entry in resolution.trail if entry.fired)
-    yield f"{shown(resolution.branch)} is taken instead, by the rule {resolution.source}: {shown(reason)}."
+    taken = f"{shown(resolution.branch)} is taken instead, by the rule {resolution.source}"
+    yield f"{taken}: {shown(resolution.reason)}."
     mine, theirs = every.get(branch), every.get(resolution.branch)
     if mine is not None and theirs is not None:
         yield _compared(mine, theirs, by_points=resolution.source == "derived")
-    passed = next((e for e in resolution.trail if e.rule == "derived" and not e.fired), None)
-    if passed is None or passed.reason.startswith("not needed"):
+    passed = next((o for o in resolution.outcomes if o.rule == "derived" and o.state == "passed"), None)
+    if passed is None:
         return
     if mine is not None and mine.score >= max(c.score for c in every.values()):
         yield f"The rule derived passed: {shown(passed.reason)}."

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Option, Question
 from candidates.questions.languages import ENGLISH, Language
@@ -158,7 +158,7 @@ def _fit(question: Question, rules: _Host, language: Language, keep: KeepPreview
         marked = label + _SUFFIX if place == mark else label
         options.append(Option(label=marked, description=whole, preview=preview))
     header = question.header if rules.longest_header is None else question.header[: rules.longest_header]
-    return altered(question, options=tuple(options), header=header)
+    return replace(question, options=tuple(options), header=header)
 
 
 def _labels(labels: Sequence[str], longest: int | None) -> list[str]:
@@ -200,7 +200,7 @@ def _told_apart(questions: Iterable[Question]) -> list[Question]:
         while text in {other.question for other in found}:
             same += 1
             text = f"{question.question} ({same})"
-        found.append(altered(question, question=text))
+        found.append(replace(question, question=text))
     return found
 
 
@@ -227,7 +227,7 @@ def _pi(questions: Sequence[Question]) -> dict[str, Any]:
 
 def _orc(questions: Sequence[Question]) -> dict[str, Any]:
     """The same call as Claude Code's, with the chip of the gate as its header."""
-    return _claude([altered(q, header=_CHIPS[q.kind]) for q in questions])
+    return _claude([replace(q, header=_CHIPS[q.kind]) for q in questions])
 
 
 def _options(question: Question) -> list[dict[str, str]]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import Question
 from candidates.questions.languages import ENGLISH, Language
@@ -77,16 +77,16 @@ def press(menu: Menu, key: Key) -> Menu:
     count = len(menu.rows)
     match key:
         case "up" | "down":
-            menu = altered(menu, at=(menu.at + (1 if key == "down" else -1)) % count, typed=0)
+            menu = replace(menu, at=(menu.at + (1 if key == "down" else -1)) % count, typed=0)
         case "first" | "last":
-            menu = altered(menu, at=0 if key == "first" else count - 1, typed=0)
+            menu = replace(menu, at=0 if key == "first" else count - 1, typed=0)
         case "chosen" | "cancelled":
-            menu = altered(menu, outcome=key)
+            menu = replace(menu, outcome=key)
         case "erase":
-            menu = altered(menu, typed=menu.typed // 10, at=max(menu.typed // 10, 1) - 1)
+            menu = replace(menu, typed=menu.typed // 10, at=max(menu.typed // 10, 1) - 1)
         case int() if 1 <= (number := menu.typed * 10 + key) <= count:
             final = number * 10 > count
-            menu = altered(menu, at=number - 1, typed=number, outcome="chosen" if final else None)
+            menu = replace(menu, at=number - 1, typed=number, outcome="chosen" if final else None)
         case _:
             pass
     return menu

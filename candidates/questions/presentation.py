@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import Decision, Decisions
+from candidates.contract import AnyDecision, Decision, decisions_of
 from candidates.questions.hosts import HostName, Picker, host_named, render
 from candidates.questions.languages import ENGLISH, Language, read_language
 from candidates.questions.questions import Asking, breadcrumb, check_step
@@ -30,13 +30,13 @@ class Presentation(Struct, frozen=True, kw_only=True):
         """How the questions are put."""
         return Asking(language=self.language, page=self.page)
 
-    def present(self, answer: Decision | Decisions) -> Decision | Decisions | Picker:
+    def present(self, answer: AnyDecision) -> AnyDecision | Picker:
         """The answer itself, or its questions for the host. SetupError where a preview cannot be written."""
         if self.step is not None:
             answer = _with_breadcrumb(answer, self.step, self.language)
         if self.host is None or not answer.questions:
             return answer
-        first = answer.decisions[0] if isinstance(answer, Decisions) else answer
+        first = decisions_of(answer)[0]
         crumb = breadcrumb(self.step, first, self.language) if self.step is not None else first.breadcrumb
         return render(answer.questions, self.host, language=self.language, keep=self._keep, breadcrumb=crumb)
 
@@ -67,11 +67,11 @@ def read_presentation(
     )
 
 
-def _with_breadcrumb(answer: Decision | Decisions, step: str, language: Language) -> Decision | Decisions:
+def _with_breadcrumb(answer: AnyDecision, step: str, language: Language) -> AnyDecision:
     if isinstance(answer, Decision):
-        return altered(answer, breadcrumb=breadcrumb(step, answer, language))
+        return replace(answer, breadcrumb=breadcrumb(step, answer, language))
     several = len(answer.decisions) > 1
     decisions = tuple(
-        altered(one, breadcrumb=breadcrumb(step, one, language, of_several=several)) for one in answer.decisions
+        replace(one, breadcrumb=breadcrumb(step, one, language, of_several=several)) for one in answer.decisions
     )
-    return altered(answer, decisions=decisions)
+    return replace(answer, decisions=decisions)

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from candidates.contract import UNNAMED, Decision, Option, Question
+from candidates.evidence import split_detail
 from candidates.memory import to_show
 from candidates.questions.languages import ENGLISH, Language
 from candidates.resolver import Resolution, decisive_reason
@@ -252,7 +253,7 @@ def _option(
     if candidate is None:
         description = say("branch_left_out")
     else:
-        reason = evidence[0].detail.partition(": ")[2] if evidence else say("no_evidence")
+        reason = split_detail(evidence[0])[1] if evidence else say("no_evidence")
         description = say("branch", reason=_text(reason, _LONGEST_REASON), score=candidate.score)
     if choice is not None:
         date = f"{choice.last_used:%Y-%m-%d}"

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import Decision, Question
+from candidates.contract import Decision, Question, log_line
 from candidates.exit_codes import ExitCode
 from candidates.memory import remember
 from candidates.questions.questions import Answer
-from candidates.run.collect import Collected, RemoteUndecided, key_of
+from candidates.run.collect import RemoteUndecided, key_of
 from candidates.run.decide import decide, is_silent, undecided_remote
 from candidates.run.run import Run, gather
 from candidates.run.work import work_of
@@ -25,7 +25,6 @@ from collectors.git.repository import open_repository
 from collectors.stores.preferences import preferences_path
 from collectors.stores.recent_entries import ANY_WORK
 from ranking.facts import Facts, Ranking
-from ranking.names import shown
 
 Pick = Callable[[Question], Answer | None]
 """Puts one question to the person; None where no answer was given."""
@@ -42,9 +41,9 @@ def choose_base(run: Run, name: str) -> tuple[Decision, ExitCode, Facts]:
     run = answered_with(run, name)
     collected = gather(run)
     if is_silent(collected) and run.policy.on_fetch_failure not in _SERVING:
-        decision, code = decide(collected, altered(run.policy, on_fetch_failure="abort"))
-        said = _dated(collected, f"{shown(name)} is not recorded: the remote did not answer")
-        return altered(decision, log=(*decision.log[:-1], said)), code, collected.facts
+        decision, code = decide(collected, replace(run.policy, on_fetch_failure="abort"))
+        said = log_line(collected.facts.now, f"{name} is not recorded: the remote did not answer")
+        return replace(decision, log=(*decision.log[:-1], said)), code, collected.facts
     return *decide(collected, run.policy), collected.facts
 
 
@@ -54,7 +53,7 @@ def cancelled(run: Run) -> Decision:
         collected = gather(run)
     except RemoteUndecided as fault:
         return _given_up(undecided_remote(fault, run.policy.autonomy, run.policy.asking))
-    policy = altered(run.policy, autonomy="manual", base=None)
+    policy = replace(run.policy, autonomy="manual", base=None)
     return _given_up(decide(collected, policy)[0])
 
 
@@ -85,15 +84,15 @@ def interact(run: Run, pick: Pick) -> tuple[Decision, ExitCode, Facts | None]:
 
 def answered_with(run: Run, branch: str) -> Run:
     """The run whose base a person named."""
-    policy = altered(run.policy, autonomy="manual", base=branch, base_source="asked", ask_on_issue=False)
-    return altered(run, policy=policy, request=altered(run.request, base=branch))
+    policy = replace(run.policy, autonomy="manual", base=branch, base_source="asked", ask_on_issue=False)
+    return replace(run, policy=policy, request=replace(run.request, base=branch))
 
 
 def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
     """Remember an answer that the remote's own list confirms; what has to be said of it."""
     if facts.refs.provenance != "remote" and facts.repository.remote is not None:
         return (f"not remembered: {facts.repository.remote} did not answer",)
-    days = run.configuration.settings.branch_ttl_days if run.configuration.is_set("branchTtlDays") else None
+    days = run.configuration.branch_ttl_days
     key, old_key = run.configuration.project_key, None
     if key is None:
         checkout = run.request.checkout or open_repository(run.git)
@@ -118,27 +117,23 @@ def with_evidence_of(decision: Decision, state: Path, root: Path | None = None) 
         ranking = msgspec.json.decode(msgspec.json.encode(dict.fromkeys(NULLABLE) | held), type=Ranking)
     except (msgspec.DecodeError, UnicodeEncodeError, OverflowError, RecursionError):
         return decision
-    return altered(decision, base_branch_evidence=ranking)
+    return replace(decision, base_branch_evidence=ranking)
 
 
 def _after(run: Run, answer: Answer) -> Run:
     """The run as one answer lets it go on."""
-    asking = altered(run.policy.asking, page=answer.page or 1)
-    run = altered(run, policy=altered(run.policy, asking=asking))
+    asking = replace(run.policy.asking, page=answer.page or 1)
+    run = replace(run, policy=replace(run.policy, asking=asking))
     match answer.kind, answer.name:
         case "branch", str(name):
             return answered_with(run, name)
         case "remote", str(name):
-            return altered(run, request=altered(run.request, remote=name, remote_reason="a person chose it"))
+            return replace(run, request=replace(run.request, remote=name, remote_reason="a person chose it"))
         case "fetch-failed", ("cached" | "local" | "abort") as how:
-            return altered(run, policy=altered(run.policy, on_fetch_failure=how))
+            return replace(run, policy=replace(run.policy, on_fetch_failure=how))
         case _:
             return run
 
 
 def _given_up(decision: Decision) -> Decision:
-    return altered(decision, base_fetch_status="aborted", log=(*decision.log, "cancelled: no answer was given"))
-
-
-def _dated(collected: Collected, line: str) -> str:
-    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {line}"
+    return replace(decision, base_fetch_status="aborted", log=(*decision.log, "cancelled: no answer was given"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import BinaryIO, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.run.answers import answered_with
 from candidates.run.run import Run
@@ -49,7 +49,7 @@ def with_answers(runs: Sequence[Run], answers: Mapping[str, Answered]) -> list[R
 
 def _with_answer(run: Run, answer: Answered) -> Run:
     if answer.remote is not None:
-        run = altered(run, request=altered(run.request, remote=answer.remote, remote_reason="a person chose it"))
+        run = replace(run, request=replace(run.request, remote=answer.remote, remote_reason="a person chose it"))
     if answer.fetch_failed is not None:
-        run = altered(run, policy=altered(run.policy, on_fetch_failure=answer.fetch_failed))
+        run = replace(run, policy=replace(run.policy, on_fetch_failure=answer.fetch_failed))
     return run if answer.base_branch is None else answered_with(run, answer.base_branch)

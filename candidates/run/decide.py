@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost
+from candidates.contract import BaseBranchSource, Decision, Question, Remote, WouldPost, log_line, moment
 from candidates.exit_codes import ExitCode
+from candidates.listing_state import doubt, listing_state, proves_absence, silence
 from candidates.questions.questions import Asking, base_branch_question, fetch_failed_question, remote_question
 from candidates.resolver import Base, Serving, base_of, derived_branch
 from candidates.run.collect import Collected, RemoteUndecided
@@ -54,10 +55,10 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
     """
     decision = _undecided(collected, policy)
     serving: Serving = "any"
-    if (silence := _silence(collected.facts)) is not None:
+    if listing_state(collected.facts) == "silent":
         match policy.on_fetch_failure or (None if policy.unattended else "ask"):
             case "abort":
-                why = f"stopped by --on-fetch-failure abort: {silence}"
+                why = f"stopped by --on-fetch-failure abort: {silence(collected.facts)}"
                 return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
             case "ask" | "retry" if not policy.unattended or policy.on_fetch_failure == "ask":
                 return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
@@ -108,7 +109,7 @@ def _wants_to_ask(collected: Collected, policy: Policy) -> bool:
 
 def is_silent(collected: Collected) -> bool:
     """Whether the remote was asked and did not answer."""
-    return _silence(collected.facts) is not None
+    return listing_state(collected.facts) == "silent"
 
 
 def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking | None = None) -> Decision:
@@ -137,11 +138,12 @@ def _undecided(collected: Collected, policy: Policy) -> Decision:
         autonomy=policy.autonomy,
         remote=Remote(name=choice.name, url=choice.url, reason=choice.reason) if choice else None,
         base_branch_evidence=collected.ranking,
+        confidence=None if collected.confidence is None else round(collected.confidence, 4),
         listing_complete=facts.refs.complete,
         trail=collected.resolution.trail,
         sources=collected.sources,
         would_post=_would_post(collected, policy),
-        log=tuple(_dated(collected, line) for line in collected.log),
+        log=tuple(log_line(collected.facts.now, line) for line in collected.log),
     )
 
 
@@ -155,17 +157,11 @@ def _given(
         return _settled(decision, collected, policy, branch, policy.base_source, serving)
     # What holds a credential is a URL, and no branch: of a name nothing is hidden.
     name = shown(redact(base))
-    if facts.refs.complete or remote is None:
+    if proves_absence(facts):
         whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
         message = f"{shown(whose)} has no branch {name}"
         raise InvalidInput(message, where="--base", hint=near_hint(base, listed))
-    if facts.refs.failure is not None:
-        why = f"{remote} did not answer"
-    elif facts.refs.provenance == "local":
-        why = f"{remote} was not asked"
-    else:
-        why = f"the list of {remote} is incomplete"
-    said = f"{name} is not known here, and {why}: whether it exists cannot be told"
+    said = f"{name} is not known here, and {doubt(facts)}: whether it exists cannot be told"
     return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
 
 
@@ -189,8 +185,8 @@ def _settled(
         base = Base(ref=base.ref, commit=base.commit, status="cached-stale")
     log = decision.log
     if base.status != "fresh":
-        log = (*log, _dated(collected, _staleness(facts, branch, base, policy)))
-    settled = altered(
+        log = (*log, log_line(collected.facts.now, _staleness(facts, branch, base, policy)))
+    settled = replace(
         decision,
         base_branch=branch,
         base_ref=base.ref,
@@ -208,7 +204,7 @@ def _which_branch(collected: Collected, policy: Policy, serving: Serving) -> Que
     resolution = collected.resolution
     derived = derived_branch(collected.facts, collected.ranking)
     if derived and (policy.autonomy == "guided" or resolution.source == "remembered"):
-        resolution = altered(resolution, branch=derived)  # first and marked, also before a memory
+        resolution = replace(resolution, branch=derived)  # first and marked, also before a memory
     return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
 
 
@@ -220,20 +216,20 @@ def _served(collected: Collected, serving: Serving) -> Collected:
     candidates = tuple(c for c in ranking.candidates if c.branch in names)
     tied = [c for c in candidates if c.score == candidates[0].score]
     taken = collected.resolution.branch
-    return altered(
+    return replace(
         collected,
-        facts=altered(facts, refs=altered(facts.refs, branches=branches)),
-        ranking=altered(ranking, candidates=candidates, ambiguous=len(tied) > 1),
-        resolution=altered(collected.resolution, branch=taken if taken in names else None),
+        facts=replace(facts, refs=replace(facts.refs, branches=branches)),
+        ranking=replace(ranking, candidates=candidates, ambiguous=len(tied) > 1),
+        resolution=replace(collected.resolution, branch=taken if taken in names else None),
     )
 
 
 def _asking(decision: Decision, question: Question) -> Decision:
-    return altered(decision, questions=(question,))
+    return replace(decision, questions=(question,))
 
 
 def _stopped(decision: Decision, collected: Collected, why: str) -> Decision:
-    return altered(decision, base_fetch_status="aborted", log=(*decision.log, _dated(collected, why)))
+    return replace(decision, base_fetch_status="aborted", log=(*decision.log, log_line(collected.facts.now, why)))
 
 
 def _unread_issue(facts: Facts) -> str | None:
@@ -246,23 +242,15 @@ def _unread_issue(facts: Facts) -> str | None:
 
 def _staleness(facts: Facts, branch: str, base: Base, policy: Policy) -> str:
     if policy.replay:
-        why = f"replayed from facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}"
-    elif facts.repository.remote is None:
-        why = "this repository has no remote"
-    elif (silence := _silence(facts)) is not None:
-        why = silence
-    elif facts.refs.provenance == "local":
-        why = f"{facts.repository.remote} was not asked"
+        why = f"replayed from facts of {moment(facts.now)}"
     else:
-        why = "the advertised commit was not brought here"
+        match listing_state(facts):
+            case "no-remote":
+                why = "this repository has no remote"
+            case "silent":
+                why = silence(facts) or ""
+            case "not-asked":
+                why = f"{facts.repository.remote} was not asked"
+            case "answered" | "incomplete":
+                why = "the advertised commit was not brought here"
     return f"{branch}: {base.status}: {base.ref} serves at {base.commit}; {why}"
-
-
-def _silence(facts: Facts) -> str | None:
-    """That the remote did not answer, and why; None where it did, or was not asked."""
-    remote, failure = facts.repository.remote, facts.refs.failure
-    return f"{remote} did not answer ({failure.kind}: {failure.detail})" if remote and failure else None
-
-
-def _dated(collected: Collected, line: str) -> str:
-    return f"{collected.facts.now:%Y-%m-%dT%H:%M:%SZ} {shown(line)}"

@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from candidates.contract import Decision, Decisions, Question, encode_pretty
+from candidates.contract import AnyDecision, Question, decisions_of, encode_pretty
+from candidates.evidence import tied_names
 from candidates.exit_codes import ExitCode
 from candidates.questions.questions import answers_of
 from candidates.run.collect import RemoteUndecided
@@ -57,7 +58,7 @@ class Result(Record, frozen=True, kw_only=True):
     needs_input: tuple[NeedsInput, ...] = ()
     rate_limited: bool = False
     requested: tuple[Requested, ...] = ()
-    decision: Decision | Decisions | None = None
+    decision: AnyDecision | None = None
 
 
 class Factory(Struct, kw_only=True):
@@ -66,7 +67,7 @@ class Factory(Struct, kw_only=True):
     stage: Path = STAGE
     result: Path = RESULT
     given: Sequence[str] = ()
-    answer: Decision | Decisions | None = None
+    answer: AnyDecision | None = None
 
     def over(
         self, flags: Mapping[str, object], base: str | None, notice: Callable[[str], None]
@@ -81,7 +82,7 @@ class Factory(Struct, kw_only=True):
                 own[flag] = before.get(flag)
         return own, base if base is not None else before.get("--base")
 
-    def report(self, answer: Decision | Decisions, code: ExitCode) -> None:
+    def report(self, answer: AnyDecision, code: ExitCode) -> None:
         """Write the result of an answer, before that is printed: SetupError where it cannot be written."""
         self.answer = answer
         _write(self, result_of(answer, code))
@@ -124,9 +125,9 @@ def reported(factory: Factory) -> Iterator[Factory]:
         raise
 
 
-def result_of(answer: Decision | Decisions, code: ExitCode) -> Result:
+def result_of(answer: AnyDecision, code: ExitCode) -> Result:
     """The result of a run that came to an answer. Pure."""
-    decisions = answer.decisions if isinstance(answer, Decisions) else (answer,)
+    decisions = decisions_of(answer)
     limited = any(source.kind == "rate-limited" for one in decisions for source in one.sources)
     requested = tuple(
         Requested(kind="tracker_write", target=one.would_post.target, payload={"body": one.would_post.body})
@@ -146,7 +147,7 @@ def result_of(answer: Decision | Decisions, code: ExitCode) -> Result:
     return Result(outcome="fail", summary="no base was decided", error=error, **common)
 
 
-def failed(fault: Exception, answer: Decision | Decisions | None = None) -> Result:
+def failed(fault: Exception, answer: AnyDecision | None = None) -> Result:
     """The result of a run that an error ended. Pure."""
     if isinstance(fault, RemoteUndecided):
         return result_of(undecided_remote(fault, "full"), ExitCode.ASK)
@@ -162,15 +163,11 @@ def failed(fault: Exception, answer: Decision | Decisions | None = None) -> Resu
     )
 
 
-def _needed(answer: Decision | Decisions) -> tuple[NeedsInput, ...]:
+def _needed(answer: AnyDecision) -> tuple[NeedsInput, ...]:
     """What has to be answered; on a tie the first by order is recommended, and that is said."""
-    decisions = answer.decisions if isinstance(answer, Decisions) else (answer,)
-    tied = {
-        one.repository: [c.branch for c in ranking.candidates if c.score == ranking.candidates[0].score]
-        for one in decisions
-        if (ranking := one.base_branch_evidence) is not None and ranking.ambiguous
-    }
-    return tuple(_need(question, tied.get(question.repository, [])) for question in answer.questions)
+    rankings = {one.repository: one.base_branch_evidence for one in decisions_of(answer)}
+    tied = {name: tied_names(ranking) for name, ranking in rankings.items() if ranking is not None}
+    return tuple(_need(question, tied.get(question.repository, ())) for question in answer.questions)
 
 
 def _need(question: Question, tied: Sequence[str]) -> NeedsInput:

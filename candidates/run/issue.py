@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from msgspec import Struct
 
@@ -30,7 +30,23 @@ class IssueAnswer(Struct, frozen=True, kw_only=True):
     post: PostQuestion | None = None
 
 
-ReadIssue = Callable[[Deadline], IssueAnswer]
+class IssueReader(Protocol):
+    """Reads one issue from the place where it stands."""
+
+    def read(self, deadline: Deadline) -> IssueAnswer:
+        """Read the issue; a failure is part of the answer."""
+        ...
+
+
+class GivenIssue(Struct, frozen=True):
+    """An issue that is at hand already; None if the run has none."""
+
+    issue: Issue | None
+
+    def read(self, deadline: Deadline) -> IssueAnswer:
+        """Hand the issue on."""
+        del deadline
+        return IssueAnswer(issue=self.issue)
 
 
 class IssueInput(Struct, frozen=True, kw_only=True):

@@ -12,9 +12,10 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import UNNAMED, CircuitBreaker, Decision, Decisions, WouldPost
+from candidates.contract import UNNAMED, AnyDecision, CircuitBreaker, Decision, WouldPost, decisions_of, log_line
+from candidates.evidence import tied
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Collected
 from candidates.state_file import BRANCH, BREAKER, EVIDENCE, SOURCE, STATUS, with_question_of
@@ -28,7 +29,7 @@ TRIGGER: Final = 6
 _MOST_CANDIDATES: Final = 10
 _MOST_REASONS: Final = 8
 _LONGEST: Final = 200
-_SAID: Final = "asked on "
+_ASKED_ON_ISSUE: Final = "askedOnIssue"
 
 
 def marker_of(repository: str) -> str:
@@ -45,16 +46,16 @@ def question_on(facts: Facts, ranking: Ranking) -> WouldPost | None:
     issue = facts.issue
     if issue is None or issue.key == UNNAMED or issue.read not in ("answered", "partial") or not ranking.ambiguous:
         return None
-    tied = [c for c in ranking.candidates if c.score == ranking.candidates[0].score]
+    alike = tied(ranking)
     marker = marker_of(facts.repository.name)
     lines = [
         f"Which branch does the work on {shown(issue.key)} in {shown(facts.repository.name)} belong on?",
-        f"{len(tied)} branches fit alike, so nothing was decided:",
+        f"{len(alike)} branches fit alike, so nothing was decided:",
         "",
-        *(line for number, one in enumerate(tied[:_MOST_CANDIDATES], 1) for line in _candidate(number, one)),
+        *(line for number, one in enumerate(alike[:_MOST_CANDIDATES], 1) for line in _candidate(number, one)),
     ]
-    if len(tied) > _MOST_CANDIDATES:
-        lines.append(f"and {len(tied) - _MOST_CANDIDATES} more")
+    if len(alike) > _MOST_CANDIDATES:
+        lines.append(f"and {len(alike) - _MOST_CANDIDATES} more")
     lines += ["", "Let the issue name one version, or hand the branch in: base-branch resolve --base BRANCH"]
     text = "\n".join(line.replace(marker, "[...]") for line in lines)
     if issue.source == "github" or "#" in issue.key:
@@ -75,37 +76,36 @@ def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, Ex
     if collected.post is None:
         said = f"to be asked on {would.target}: post wouldPost there"
         breaker = CircuitBreaker(tripped=True, trigger=TRIGGER, detail=said)
-        return altered(decision, circuit_breaker=breaker), ExitCode.ASK
+        return replace(decision, circuit_breaker=breaker), ExitCode.ASK
     now = collected.facts.now
-    dated = f"{now:%Y-%m-%dT%H:%M:%SZ}"
     try:
         url = collected.post(marker_of(collected.facts.repository.name), would.body)
     except SourceError as fault:
-        log = (*decision.log, f"{dated} {shown(str(fault))}")
-        return altered(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
-    said = f"{_SAID}{would.target}: {shown(url)}"
-    ranking = altered(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
-    waiting = altered(
+        log = (*decision.log, log_line(now, str(fault)))
+        return replace(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
+    said = f"asked on {would.target}: {shown(url)}"
+    ranking = replace(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
+    waiting = replace(
         decision,
         base_branch_evidence=ranking,
         circuit_breaker=CircuitBreaker(tripped=True, trigger=TRIGGER, detail=said),
         would_post=None,
-        log=(*decision.log, f"{dated} {said}"),
+        log=(*decision.log, log_line(now, said)),
     )
     return waiting, ExitCode.ASK
 
 
-def waits(answer: Decision | Decisions) -> bool:
+def waits(answer: AnyDecision) -> bool:
     """Whether the main repository's decision waits for an answer on the issue."""
-    return _main(answer).circuit_breaker is not None
+    return decisions_of(answer)[0].circuit_breaker is not None
 
 
-def asked_changes(answer: Decision | Decisions, state: Mapping[str, Any]) -> dict[str, Any]:
+def asked_changes(answer: AnyDecision, state: Mapping[str, Any]) -> dict[str, Any]:
     """What a state keeps of a run that waits for the answer: no base, the evidence, and why it stopped.
 
     What else the circuit breaker holds, its counters above all, stays.
     """
-    decision = _main(answer)
+    decision = decisions_of(answer)[0]
     evidence, breaker = (
         None if record is None else msgspec.json.decode(msgspec.json.encode(record))
         for record in (decision.base_branch_evidence, decision.circuit_breaker)
@@ -116,7 +116,7 @@ def asked_changes(answer: Decision | Decisions, state: Mapping[str, Any]) -> dic
     return gone | {EVIDENCE: with_question_of(state, evidence or {}), BREAKER: breaker}
 
 
-def asked_patch(answer: Decision | Decisions, state: Mapping[str, Any]) -> dict[str, Any]:
+def asked_patch(answer: AnyDecision, state: Mapping[str, Any]) -> dict[str, Any]:
     """The same as a merge patch: what an earlier record held is taken away by name."""
     evidence = dict.fromkeys(Ranking.__struct_encode_fields__) | asked_changes(answer, state)[EVIDENCE]
     breaker = asked_changes(answer, {})[BREAKER]
@@ -132,10 +132,6 @@ def is_waiting(state: Mapping[str, object]) -> bool:
     """Whether the state's run waits for the answer to the question about its base."""
     breaker = state.get(BREAKER)
     return isinstance(breaker, dict) and breaker.get("tripped") is True and breaker.get("trigger") == TRIGGER
-
-
-def _main(answer: Decision | Decisions) -> Decision:
-    return answer.decisions[0] if isinstance(answer, Decisions) else answer
 
 
 def _candidate(number: int, candidate: Candidate) -> list[str]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from operator import attrgetter
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.resolver import Resolution, resolve
 from candidates.run.issue import IssueAnswer
@@ -19,7 +19,7 @@ from candidates.run.names import listed_name
 from candidates.run.work import choices_for
 from collectors.git.local_refs import LocalRefs
 from collectors.git.objects import Lineage, read_creator_dates, read_dates, read_lineage
-from collectors.git.refs import DefaultAnswer, RemoteAnswer, RemoteChoice, build_listing
+from collectors.git.refs import RemoteAnswer, RemoteChoice, build_listing
 from collectors.git.repository import Checkout, Config
 from collectors.process import Git
 from collectors.remote_url import remote_type
@@ -38,15 +38,14 @@ from ranking.facts import (
     Settings,
     Tag,
 )
-from ranking.listing import hangs_on_dates
+from ranking.listing import development_names, hangs_on_dates
 from ranking.names import BranchName, Oid
-from ranking.rank import View, rank, read_asked
+from ranking.ranker import View, rank_surely, read_asked
 from ranking.targets import read_targets
-from ranking.words import DEVELOPMENT
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """What was learnt once, before the passes. `default` None: the remote was not asked for its default branch.
+class RunInputs(Struct, frozen=True, kw_only=True):
+    """What was learnt once, before the passes.
 
     `name`: the repository's; `settings`: those of this run.
     """
@@ -58,73 +57,86 @@ class Asked(Struct, frozen=True, kw_only=True):
     config: Config
     choice: RemoteChoice | None
     answer: RemoteAnswer | Failure | None
-    default: DefaultAnswer | Failure | None
     issue: IssueAnswer
     remembered: Remembered
     backtest: Backtest | None
     milliseconds: int = 0
 
 
-class Looked(Struct, frozen=True, kw_only=True):
-    """What one pass gave. `view`: what the ranking read of the facts' refs."""
+class Pass(Struct, frozen=True, kw_only=True):
+    """What one pass gave.
+
+    `view`: what the ranking read of the facts' refs. `confidence`: in its first candidate. `log`: what could not be
+    read.
+    """
 
     facts: Facts
     view: View
     ranking: Ranking
+    confidence: float | None
     resolution: Resolution
+    log: tuple[str, ...] = ()
 
 
-def look(git: Git, asked: Asked, local: LocalRefs, log: list[str]) -> Looked:
-    """One pass: from what the refs say now to a ranking and a resolution; what could not be read goes to the log."""
-    issue = asked.issue.issue
-    listing = _with_protection(build_listing(local, asked.answer), asked)
-    if asked.choice is None:
-        listing = altered(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
-    repository = _repository(asked, local)
+def look(git: Git, inputs: RunInputs, local: LocalRefs) -> Pass:
+    """One pass: from what the refs say now to a ranking and a resolution."""
+    issue = inputs.issue.issue
+    listing = _with_protection(build_listing(local, inputs.answer), inputs)
+    if inputs.choice is None:
+        listing = replace(listing, failure=Failure(kind="no-remote", detail="this repository has no remote"))
+    repository = _repository(inputs, local)
+    log: tuple[str, ...] = ()
     if _wants_lineage(issue):
-        listing = _with_lineage(git, asked.checkout, local, listing, repository, log)
-    choices, for_other_work = choices_for(asked.remembered, issue)
+        listing, log = _with_lineage(git, inputs.checkout, local, listing, repository)
+    choices, for_other_work = choices_for(inputs.remembered, issue)
     facts = Facts(
         schema="base-branch/bundle@1",
-        now=asked.now,
+        now=inputs.now,
         repository=repository,
         refs=listing,
         issue=issue,
-        recent=_recent(asked, listing, choices),
-        backtest=asked.backtest,
-        settings=asked.settings,
+        recent=_recent(inputs, listing, choices),
+        backtest=inputs.backtest,
+        settings=inputs.settings,
     )
     # Dates of all refs would be dear in a large repository: those of the branches that come into question do.
     view = read_asked(facts)
-    ranking = rank(facts, view)
-    shown = {c.branch for c in ranking.candidates} | {*DEVELOPMENT, repository.default_branch}
-    dated = _read_dates(git, asked.checkout, listing, shown)
+    ranked = rank_surely(facts, view)
+    ranking = ranked.ranking
+    shown = {c.branch for c in ranking.candidates} | {
+        *development_names(view.listed.default),
+        repository.default_branch,
+    }
+    dated = _read_dates(git, inputs.checkout, listing, shown)
     branches = tuple(dated.get(b.name, b) for b in listing.branches)
-    facts = altered(facts, refs=altered(listing, branches=branches))
+    facts = replace(facts, refs=replace(listing, branches=branches))
     if hangs_on_dates(view.listed):
         named = {name: dated.get(name, b) for name, b in view.listed.branches.items()}
-        view = read_asked(facts, altered(view, listed=altered(view.listed, branches=named)))
-        ranking = rank(facts, view)
-    return Looked(
+        view = read_asked(facts, replace(view, listed=replace(view.listed, branches=named)))
+        ranked = rank_surely(facts, view)
+        ranking = ranked.ranking
+    return Pass(
         facts=facts,
         view=view,
         ranking=ranking,
+        confidence=ranked.confidence,
         resolution=resolve(
             facts,
             ranking,
-            None if asked.remembered.state == "answered" else asked.remembered.detail,
-            evidence_off=asked.remembered.evidence is False,
+            None if inputs.remembered.state == "answered" else inputs.remembered.detail,
+            evidence_off=inputs.remembered.evidence is False,
             for_other_work=for_other_work,
             view=unasked(facts, view),
         ),
+        log=log,
     )
 
 
-def _recent(asked: Asked, listing: RefListing, choices: Iterable[RecentChoice]) -> tuple[RecentChoice, ...]:
+def _recent(inputs: RunInputs, listing: RefListing, choices: Iterable[RecentChoice]) -> tuple[RecentChoice, ...]:
     """The stored choices that apply to this work, each under the name that the listing has for it."""
-    remote = asked.choice.name if asked.choice else None
+    remote = inputs.choice.name if inputs.choice else None
     return newest_first(
-        altered(choice, branch=listed_name(choice.branch, remote, lambda name: branch_in(listing, name) is not None))
+        replace(choice, branch=listed_name(choice.branch, remote, lambda name: branch_in(listing, name) is not None))
         for choice in choices
     )
 
@@ -143,45 +155,45 @@ def branch_in(listing: RefListing, name: str | None) -> Branch | None:
     return found[0] if found and found[0].name == name else None
 
 
-def _repository(asked: Asked, local: LocalRefs) -> Repository:
-    url = asked.choice.url if asked.choice else None
+def _repository(inputs: RunInputs, local: LocalRefs) -> Repository:
+    url = inputs.choice.url if inputs.choice else None
     repository = Repository(
-        name=asked.name,
-        remote=asked.choice.name if asked.choice else None,
-        remote_reason=asked.choice.reason if asked.choice else None,
+        name=inputs.name,
+        remote=inputs.choice.name if inputs.choice else None,
+        remote_reason=inputs.choice.reason if inputs.choice else None,
         url=url,
         remote_type=remote_type(url) if url else None,
     )
-    match asked.default:
-        case DefaultAnswer(branch=None):
-            return _by_host(asked, repository) or altered(repository, default_branch_state="none")
-        case DefaultAnswer(branch=str(name)):
-            return altered(repository, default_branch=name, default_branch_state="remote")
-        case _ if (told := _by_host(asked, repository)) is not None:
+    match inputs.answer:
+        case RemoteAnswer(default=None):
+            return _by_host(inputs, repository) or replace(repository, default_branch_state="none")
+        case RemoteAnswer(default=str(name)):
+            return replace(repository, default_branch=name, default_branch_state="remote")
+        case _ if (told := _by_host(inputs, repository)) is not None:
             return told
-        case _ if local.cached_default is not None and asked.choice is not None:
-            return altered(repository, default_branch=local.cached_default, default_branch_state="cached")
-        case _ if isinstance(asked.answer, Failure) or isinstance(asked.default, Failure):
-            return altered(repository, default_branch_state="failed")
+        case _ if local.cached_default is not None and inputs.choice is not None:
+            return replace(repository, default_branch=local.cached_default, default_branch_state="cached")
+        case Failure():
+            return replace(repository, default_branch_state="failed")
         case _:
             return repository
 
 
-def _by_host(asked: Asked, repository: Repository) -> Repository | None:
+def _by_host(inputs: RunInputs, repository: Repository) -> Repository | None:
     """The default branch by the host's own interface, where that told it of this very repository."""
-    told = asked.issue.branches
+    told = inputs.issue.branches
     if told is None or told.default_branch is None or told.repository.lower() != repository.name.lower():
         return None
-    return altered(repository, default_branch=told.default_branch, default_branch_state="host-api")
+    return replace(repository, default_branch=told.default_branch, default_branch_state="host-api")
 
 
-def _with_protection(listing: RefListing, asked: Asked) -> RefListing:
+def _with_protection(listing: RefListing, inputs: RunInputs) -> RefListing:
     """The listing with the host's word on protected branches, where all of them were told."""
-    told = asked.issue.branches
-    if told is None or told.protected_read != "answered" or told.repository.lower() != asked.name.lower():
+    told = inputs.issue.branches
+    if told is None or told.protected_read != "answered" or told.repository.lower() != inputs.name.lower():
         return listing
     protected = frozenset(told.protected)
-    return altered(listing, branches=tuple(altered(b, protected=b.name in protected) for b in listing.branches))
+    return replace(listing, branches=tuple(replace(b, protected=b.name in protected) for b in listing.branches))
 
 
 def _wants_lineage(issue: Issue | None) -> bool:
@@ -192,17 +204,12 @@ def _wants_lineage(issue: Issue | None) -> bool:
 
 
 def _with_lineage(
-    git: Git,
-    checkout: Checkout,
-    local: LocalRefs,
-    listing: RefListing,
-    repository: Repository,
-    log: list[str],
-) -> RefListing:
-    """The listing with each tag's date and branches, as far as this clone's objects tell."""
+    git: Git, checkout: Checkout, local: LocalRefs, listing: RefListing, repository: Repository
+) -> tuple[RefListing, tuple[str, ...]]:
+    """The listing with each tag's date and branches, as far as this clone's objects tell; and why not further."""
     commits = {t.name: Oid(t.commit) for t in listing.tags if t.commit}
     if not commits:
-        return listing
+        return listing, ()
     # An advertised tip may not be here; the cached one of the same branch is the newest that is.
     tips = {BranchName(b.name): Oid(oid) for b in listing.branches if (oid := b.cached_tip or b.tip or b.local_tip)}
     if listing.provenance == "remote":
@@ -210,15 +217,21 @@ def _with_lineage(
         tips = {name: oid for name, oid in tips.items() if name in listed}
     default = BranchName(repository.default_branch) if repository.default_branch else None
     lineage = read_lineage(git, checkout.git_dir, tips, commits, default, shallow=checkout.shallow)
-    if lineage.state != "read":
-        log.append(f"which branches carry which tags is not known: {lineage.detail}")
+    read = lineage.state == "read"
+    log = () if read else (f"which branches carry which tags is not known: {lineage.detail}",)
     # This clone's date is the remote's tag's where both stand for the same commit.
     dates = {name: date for name, date in read_creator_dates(git).items() if local.tags.get(name) == commits.get(name)}
-    return altered(listing, tags=tuple(_tag(tag, lineage, dates) for tag in listing.tags))
+    return replace(listing, tags=tuple(_tag(tag, lineage, dates) for tag in listing.tags)), log
 
 
 def _tag(tag: Tag, lineage: Lineage, dates: Mapping[str, datetime]) -> Tag:
-    return altered(tag, branches=lineage.tags.get(tag.name), created_at=dates.get(tag.name))
+    merged = lineage.merged.get(tag.name)
+    return replace(
+        tag,
+        branches=lineage.tags.get(tag.name),
+        merged_into=merged.branches if merged else None,
+        created_at=dates.get(tag.name),
+    )
 
 
 def _read_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterable[str | None]) -> dict[str, Branch]:
@@ -231,6 +244,6 @@ def _read_dates(git: Git, checkout: Checkout, listing: RefListing, names: Iterab
 
 def _dated(branch: Branch, oid: Oid, dates: Mapping[Oid, datetime | None]) -> Branch:
     if oid not in dates:
-        return altered(branch, date_state="failed")
+        return replace(branch, date_state="failed")
     moment = dates[oid]
-    return altered(branch, committed_at=moment, date_state="object-missing" if moment is None else "read")
+    return replace(branch, committed_at=moment, date_state="object-missing" if moment is None else "read")

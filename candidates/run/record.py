@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import Decision, Decisions
+from candidates.contract import AnyDecision, Decisions, decisions_of
 from candidates.run.issue_comment import answered_changes, asked_changes, asked_patch, waits
 from candidates.state_file import (
     Refused,
@@ -24,11 +24,9 @@ from candidates.state_file import (
     write_state,
 )
 
-Answer = Decision | Decisions
-
 
 def record(
-    answer: Answer, roots: Sequence[Path], file: Path, now: datetime, *, siblings: bool = False
+    answer: AnyDecision, roots: Sequence[Path], file: Path, now: datetime, *, siblings: bool = False
 ) -> Refused | None:
     """Write a settled answer into the state file; why that was refused, None where it was not.
 
@@ -41,7 +39,7 @@ def record(
         listed = _listed(answer) if siblings else {}
         if waits(answer):
             return asked_changes(answer, document) | listed
-        decided = decided_changes(document, _decisions(answer), roots, canonical=canonical)
+        decided = decided_changes(document, decisions_of(answer), roots, canonical=canonical)
         return (decided | answered_changes(document) if decided else {}) | listed
 
     try:
@@ -52,29 +50,25 @@ def record(
 
 
 def with_patch(
-    answer: Answer, roots: Sequence[Path], file: Path | None, *, siblings: bool = False
-) -> tuple[Answer, Refused | None]:
+    answer: AnyDecision, roots: Sequence[Path], file: Path | None, *, siblings: bool = False
+) -> tuple[AnyDecision, Refused | None]:
     """The answer with the merge patch of a state (none is there: of an empty one); or why there is none."""
     canonical = canonical_root(file.resolve().parent if file is not None else Path.cwd())
     state = read_state(file) if file is not None and os.path.lexists(file) else {}
     listed = _listed(answer) if siblings else {}
     if waits(answer):
-        return altered(answer, state_patch=asked_patch(answer, state) | listed), None
+        return replace(answer, state_patch=asked_patch(answer, state) | listed), None
     try:
-        decided = state_patch(state, _decisions(answer), roots, canonical=canonical)
+        decided = state_patch(state, decisions_of(answer), roots, canonical=canonical)
         patch = (answered_changes(state) | decided if decided else {}) | listed
     except Refused as fault:
         return answer, fault
-    return altered(answer, state_patch=patch), None
+    return replace(answer, state_patch=patch), None
 
 
-def _listed(answer: Answer) -> State:
+def _listed(answer: AnyDecision) -> State:
     siblings = answer.siblings if isinstance(answer, Decisions) else ()
     return {"siblings": msgspec.to_builtins(siblings)}
-
-
-def _decisions(answer: Answer) -> tuple[Decision, ...]:
-    return answer.decisions if isinstance(answer, Decisions) else (answer,)
 
 
 def kept_bases(file: Path, roots: Sequence[Path]) -> tuple[tuple[str, str] | None, ...]:

@@ -10,9 +10,9 @@ from typing import BinaryIO, cast, get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import Decision, Source, SourceName, decode_bundle
+from candidates.contract import Decision, Source, SourceName, decode_bundle, moment
 from candidates.exit_codes import ExitCode
 from candidates.resolver import resolve
 from candidates.run.collect import Collected
@@ -23,11 +23,11 @@ from collectors.errors import InvalidInput
 from collectors.git.refs import RemoteChoice
 from collectors.input_file import read_input
 from ranking.facts import Facts, Settings
-from ranking.rank import rank, read_asked
+from ranking.ranker import rank_surely, read_asked
 
 MAY_FOLLOW = frozenset(
     """
-    --autonomy --autopilot --issue-optional --on-fetch-failure --derive-floor --default-order
+    --autonomy --autopilot --issue-optional --on-fetch-failure --derive-floor --derive-at --default-order
     --multiple-versions --on-conflict --resolve-order --branch-ttl-days --max-candidates --work-prefixes
     """.split()
 )
@@ -69,13 +69,14 @@ def overlaid(facts: Facts, flags: Mapping[str, object]) -> Facts:
     layer = read_flags(flags)
     fields = msgspec.structs.fields(Settings)
     settings = {f.name: layer[f.encode_name].value for f in fields if f.encode_name in layer}
-    return altered(facts, settings=altered(facts.settings, **settings))
+    return replace(facts, settings=replace(facts.settings, **settings))
 
 
 def recollected(facts: Facts) -> Collected:
     """The facts as if they had just been collected; no source was asked in this run."""
     view, repository = read_asked(facts), facts.repository
-    ranking = rank(facts, view)
+    ranked = rank_surely(facts, view)
+    ranking = ranked.ranking
     reason = repository.remote_reason or "as the bundle says"
     remote = repository.remote
     return Collected(
@@ -83,7 +84,8 @@ def recollected(facts: Facts) -> Collected:
         view=view,
         ranking=ranking,
         resolution=resolve(facts, ranking),
+        confidence=ranked.confidence,
         choice=RemoteChoice(name=remote, url=repository.url, reason=reason) if remote is not None else None,
         sources=tuple(Source(name=name, state="not-asked", detail="a replay") for name in get_args(SourceName)),
-        log=(f"replayed: these are the facts of {facts.now:%Y-%m-%dT%H:%M:%SZ}",),
+        log=(f"replayed: these are the facts of {moment(facts.now)}",),
     )

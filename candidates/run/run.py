@@ -6,16 +6,17 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
-from candidates.contract import UNNAMED, Decision, Decisions, Question, Sibling
+from candidates.contract import UNNAMED, Decision, Decisions, Question, Sibling, log_line
 from candidates.exit_codes import ExitCode
-from candidates.run.collect import Collected, PrepareIssue, RemoteUndecided, Request, collect, locate
+from candidates.run.collect import Collected, RemoteUndecided, Request, collect, locate
 from candidates.run.decide import Policy, asks_on_issue, decide, is_silent, undecided_remote
-from candidates.run.issue import IssueAnswer, IssueInput, ReadIssue
+from candidates.run.issue import GivenIssue, IssueInput, IssueReader
 from candidates.run.issue_comment import ask_on_issue
 from collectors.config.configuration import Configuration, read_configuration
 from collectors.errors import SetupError
@@ -61,7 +62,6 @@ def prepare(
     now: datetime,
     *,
     base: str | None = None,
-    attended: bool | None = None,
 ) -> Run:
     """Read the configuration for one repository. SetupError, InvalidInput as they come."""
     checkout = open_repository(git)
@@ -79,42 +79,37 @@ def prepare(
         ask_on_issue=configuration.ask_on_issue if configuration.is_set("askOnIssue") else None,
         base=base,
     )
+    named = given.text is not None or bool(given.versions)
     request = Request(
         git=git,
         checkout=checkout,
         now=now,
         seconds=configuration.timeout,
         remote=configuration.remote,
-        prepare_issue=_reader(given, git, configuration) if given.text is not None or given.versions else None,
+        prepare_issue=partial(prepare_issue, given, git, configuration) if named else None,
         project_key=configuration.project_key,
         base=base,
         refresh=configuration.refresh,
-        attended=not policy.unattended if attended is None else attended,
         settings=configuration.settings,
-        ttl_is_set=configuration.is_set("branchTtlDays"),
+        branch_ttl_days=configuration.branch_ttl_days,
     )
     return Run(git=git, top=top, configuration=configuration, request=request, policy=policy)
 
 
-def _reader(given: IssueInput, git: Git, configuration: Configuration) -> PrepareIssue:
-    return lambda repository, host: prepare_issue(given, git, configuration, repository=repository, host=host)
-
-
 def prepare_issue(
-    given: IssueInput, git: Git, configuration: Configuration, *, repository: str | None, host: str | None
-) -> ReadIssue:
-    """Parse the reference now, before anything is asked; the reading comes when the result is called.
+    given: IssueInput, git: Git, configuration: Configuration, repository: str | None, host: str | None
+) -> IssueReader:
+    """Parse the reference now, before anything is asked; the reader reads the issue later.
 
     InvalidInput for what is no reference, and for a file that is not right; SetupError where Jira is named and
     none is configured.
     """
     named = tuple(IssueVersion(name=name, field="fixVersions", role="fix") for name in given.versions)
     if given.text is None:
-        issue = Issue(key=UNNAMED, read="answered", versions=named) if named else None
-        return lambda _: IssueAnswer(issue=issue)
-    from candidates.run.trackers import prepare_reference  # noqa: PLC0415 - only where an issue is named
+        return GivenIssue(Issue(key=UNNAMED, read="answered", versions=named) if named else None)
+    from candidates.run.trackers import find_reader  # noqa: PLC0415 - only where an issue is named
 
-    return prepare_reference(given.text, given.stdin, named, git, configuration, repository=repository, host=host)
+    return find_reader(given.text, given.stdin, named, git, configuration, repository=repository, host=host)
 
 
 def advance(run: Run) -> tuple[Run, str | None]:
@@ -134,7 +129,7 @@ def advance(run: Run) -> tuple[Run, str | None]:
         reason = (
             f"of {len(names)} that nothing tells apart the one configured first: guided, and the branch is asked for"
         )
-        return altered(run, request=altered(run.request, remote=name, remote_reason=reason)), name
+        return replace(run, request=replace(run.request, remote=name, remote_reason=reason)), name
     return run, None
 
 
@@ -173,7 +168,7 @@ def decide_all(runs: Sequence[Run], siblings: Sequence[Sibling]) -> tuple[Decisi
     """
     # One for all: whoever interrupts the run waits for none of them.
     cancelled = threading.Event()
-    runs = [altered(run, request=altered(run.request, cancelled=cancelled)) for run in runs]
+    runs = [replace(run, request=replace(run.request, cancelled=cancelled)) for run in runs]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         try:
             asked = [pool.submit(decide_one, run) for run in runs]
@@ -233,11 +228,11 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
     """
     wanted = [s for s in siblings if s.present and not s.read_only]
     return [
-        altered(
+        replace(
             main,
             git=main.git.at(Path(s.path)),
             top=Path(s.path),
-            request=altered(
+            request=replace(
                 main.request,
                 git=main.git.at(Path(s.path)),
                 checkout=None,
@@ -246,7 +241,7 @@ def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:
                 project_key=None,
                 base=None,
             ),
-            policy=altered(main.policy, base=None),
+            policy=replace(main.policy, base=None),
         )
         for s in wanted
     ]
@@ -260,11 +255,11 @@ def _without_base(decision: Decision, now: datetime) -> Decision:
     """The decision of a run in which some repository stopped: no base, nothing to ask, and why."""
     if decision.base_fetch_status == "aborted":
         return decision
-    why = f"{now:%Y-%m-%dT%H:%M:%SZ} stopped with the others: a repository of this run could not be decided"
-    return altered(
+    why = "stopped with the others: a repository of this run could not be decided"
+    return replace(
         decision,
         questions=(),
-        log=(*decision.log, why),
+        log=(*decision.log, log_line(now, why)),
         base_branch=None,
         base_ref=None,
         base_commit=None,

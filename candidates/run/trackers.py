@@ -5,16 +5,18 @@ The client libraries are loaded here alone, each by the path that needs it.
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace as altered
+from msgspec import Struct
+from msgspec.structs import replace
 
 from candidates.contract import Source, SourceName
 from candidates.run.filed_issue import read_filed_issue
-from candidates.run.issue import IssueAnswer, ReadIssue
+from candidates.run.issue import GivenIssue, IssueAnswer, IssueReader
 from collectors.config.configuration import Configuration
 from collectors.errors import SetupError
 from collectors.github.site import GitHubSite, find_site, gh_of
@@ -34,7 +36,7 @@ from ranking.facts import Issue, IssueVersion
 _SSH_HOST = "ssh.github.com"
 
 
-def prepare_reference(
+def find_reader(
     text: str,
     stdin: BinaryIO | None,
     named: tuple[IssueVersion, ...],
@@ -43,8 +45,8 @@ def prepare_reference(
     *,
     repository: str | None,
     host: str | None,
-) -> ReadIssue:
-    """How the issue of this reference is read, with the versions that were named beside it.
+) -> IssueReader:
+    """Return the reader of the issue of this reference; `named`: versions that were named beside it.
 
     InvalidInput for what is no reference, and for a file that is not right; SetupError where Jira is named and
     none is configured.
@@ -55,14 +57,12 @@ def prepare_reference(
         case FileReference(path=path):
             if stdin is None:
                 raise SetupError("standard input is not at hand", code="no-standard-input")
-            ready = with_versions(read_filed_issue(path, stdin), named)
-            return lambda _: IssueAnswer(issue=ready)
+            return GivenIssue(with_versions(read_filed_issue(path, stdin), named))
         case JiraReference():
-            site = jira_site(reference, configuration)
-            return lambda deadline: read_jira(site, reference.key, named, deadline)
+            return JiraReader(site=jira_site(reference, configuration), key=reference.key, named=named)
         case GitHubReference():
             own = here[0] if here[1] == reference.host else None
-            return lambda deadline: read_github(reference, git, configuration, named, deadline, own=own)
+            return GitHubReader(reference=reference, git=git, configuration=configuration, named=named, own=own)
 
 
 def on_github(
@@ -86,7 +86,7 @@ def on_github(
 
 def with_versions(issue: Issue, named: tuple[IssueVersion, ...]) -> Issue:
     """The issue with the versions that were named beside it."""
-    return altered(issue, versions=(*issue.versions, *named)) if named else issue
+    return replace(issue, versions=(*issue.versions, *named)) if named else issue
 
 
 def jira_site(reference: JiraReference, configuration: Configuration) -> JiraSite:
@@ -109,54 +109,72 @@ def github_site(host: str, git: Git, configuration: Configuration, deadline: Dea
     environ = configuration.github.environment(git.environ)
     site = find_site(environ, host, gh_of(environ, git.folder, deadline))
     api = configuration.github.api_url_for(host)
-    return replace(site, api=api) if api else site
+    return dataclasses.replace(site, api=api) if api else site
 
 
-def read_jira(site: JiraSite, key: str, named: tuple[IssueVersion, ...], deadline: Deadline) -> IssueAnswer:
-    """The issue of this key, with the versions that were named beside it."""
-    from collectors.jira.issue import post_comment, read_jira_issue  # noqa: PLC0415 - only where Jira is asked
+class JiraReader(Struct, frozen=True, kw_only=True):
+    """An issue of a Jira; `named`: versions that were named beside it."""
 
-    began = time.monotonic()
-    issue = read_jira_issue(site, key, deadline)
-    return IssueAnswer(
-        issue=with_versions(issue, named),
-        source=_source("jira", issue, site.host, began),
-        post=lambda marker, body: post_comment(site, key, body, deadline, marker=marker),
-    )
+    site: JiraSite
+    key: str
+    named: tuple[IssueVersion, ...]
+
+    def read(self, deadline: Deadline) -> IssueAnswer:
+        """Read the issue."""
+        from collectors.jira.issue import read_jira_issue  # noqa: PLC0415 - only where Jira is asked
+
+        began = time.monotonic()
+        issue = read_jira_issue(self.site, self.key, deadline)
+        return IssueAnswer(
+            issue=with_versions(issue, self.named),
+            source=_source("jira", issue, self.site.host, began),
+            post=partial(self.post, deadline),
+        )
+
+    def post(self, deadline: Deadline, marker: str, body: str) -> str:
+        """Post a comment unless one with its marker is there; return its URL."""
+        from collectors.jira.issue import post_comment  # noqa: PLC0415 - only where Jira is asked
+
+        return post_comment(self.site, self.key, body, deadline, marker=marker)
 
 
-def read_github(
-    reference: GitHubReference,
-    git: Git,
-    configuration: Configuration,
-    named: tuple[IssueVersion, ...],
-    deadline: Deadline,
-    *,
-    own: str | None,
-) -> IssueAnswer:
-    """The issue that is named, with the versions that were named beside it.
+class GitHubReader(Struct, frozen=True, kw_only=True):
+    """An issue of a GitHub repository; `named`: versions that were named beside it.
 
-    `own`: this repository, where it is on the same host; its protected branches are asked for beside its issue.
+    `own`: this repository, if it is on the same host; its protected branches are asked for beside its issue.
     """
-    from collectors.github.comment import post_comment  # noqa: PLC0415 - only where GitHub is asked
-    from collectors.github.issue import read_github as read_answer  # noqa: PLC0415 - likewise
-    from collectors.github.issue import read_github_branches  # noqa: PLC0415 - likewise
 
-    began = time.monotonic()
-    site = github_site(reference.host, git, configuration, deadline)
-    repository, number = reference.repository, reference.number
-    answer = read_answer(site, repository, number, deadline)
-    branches = answer.branches
-    ours = own is not None and own.lower() == repository.lower()
-    # Two requests an issue are the most: none for what a second page of it cost, nor of the sixty without a token.
-    if ours and answer.requests == 1 and answer.issue.read in ("answered", "partial") and site.token is not None:
-        branches = read_github_branches(site, repository, deadline, known=branches)
-    return IssueAnswer(
-        issue=with_versions(answer.issue, named),
-        source=_source("github", answer.issue, site.host, began),
-        branches=branches,
-        post=lambda marker, body: post_comment(site, repository, number, marker, body, deadline),
-    )
+    reference: GitHubReference
+    git: Git
+    configuration: Configuration
+    named: tuple[IssueVersion, ...]
+    own: str | None
+
+    def read(self, deadline: Deadline) -> IssueAnswer:
+        """Read the issue, and the repository's branches if it is this one."""
+        from collectors.github.issue import read_github, read_github_branches  # noqa: PLC0415 - where GitHub is asked
+
+        began = time.monotonic()
+        site = github_site(self.reference.host, self.git, self.configuration, deadline)
+        repository, number = self.reference.repository, self.reference.number
+        answer = read_github(site, repository, number, deadline)
+        branches = answer.branches
+        ours = self.own is not None and self.own.lower() == repository.lower()
+        # Two requests an issue are the most: none for what a second page of it cost, nor of the sixty without a token.
+        if ours and answer.requests == 1 and answer.issue.read in ("answered", "partial") and site.token is not None:
+            branches = read_github_branches(site, repository, deadline, known=branches)
+        return IssueAnswer(
+            issue=with_versions(answer.issue, self.named),
+            source=_source("github", answer.issue, site.host, began),
+            branches=branches,
+            post=partial(self.post, site, deadline),
+        )
+
+    def post(self, site: GitHubSite, deadline: Deadline, marker: str, body: str) -> str:
+        """Post a comment unless one with its marker is there; return its URL."""
+        from collectors.github.comment import post_comment  # noqa: PLC0415 - only where GitHub is asked
+
+        return post_comment(site, self.reference.repository, self.reference.number, marker, body, deadline)
 
 
 def _source(name: SourceName, issue: Issue, host: str | None, began: float) -> Source:

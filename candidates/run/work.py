@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.stores.preferences import Remembered
 from collectors.stores.recent_entries import ANY_WORK
@@ -43,7 +43,7 @@ def choices_for(remembered: Remembered, issue: Issue | None) -> tuple[tuple[Rece
         if uses is None:
             found.append(choice)
         elif fitting := [use.last_used for use in uses if applies(use.work, work, choice.branch)]:
-            found.append(altered(choice, last_used=max(fitting)))
+            found.append(replace(choice, last_used=max(fitting)))
         else:
             others.append(f"{choice.branch}, chosen for {'; '.join(use.work for use in uses)}")
     return tuple(found), tuple(others)

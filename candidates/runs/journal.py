@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates import __version__
-from candidates.contract import UNNAMED, Decision, Decisions
+from candidates.contract import UNNAMED, AnyDecision, Decision, decisions_of
 from candidates.exit_codes import ExitCode, exit_code_of
 from candidates.run.run import Run
 from candidates.runs.kept import Command, KeptRun, Outcome, keep_run
@@ -38,15 +38,15 @@ class Journal(Struct, kw_only=True):
     begun: datetime
     facts: dict[Path, Facts] = field(default_factory=dict)
     runs: Sequence[Run] = ()
-    answer: Decision | Decisions | None = None
+    answer: AnyDecision | None = None
     code: ExitCode = ExitCode.UNFORESEEN
 
     def watch(self, runs: Sequence[Run]) -> list[Run]:
         """The runs, whose facts are taken down from here on."""
-        self.runs = [altered(run, keep=(*run.keep, self._learn)) for run in runs]
+        self.runs = [replace(run, keep=(*run.keep, self._learn)) for run in runs]
         return list(self.runs)
 
-    def note(self, answer: Decision | Decisions, runs: Sequence[Run], code: ExitCode) -> None:
+    def note(self, answer: AnyDecision, runs: Sequence[Run], code: ExitCode) -> None:
         """Take down what is answered, and for which runs: siblings are found on the way."""
         self.answer, self.runs, self.code = answer, runs, code
 
@@ -76,7 +76,7 @@ def _keep(taken: Journal, said: str | None, warn: Callable[[str], None]) -> None
     most = taken.runs[0].configuration.keep_runs if taken.runs else 0
     if most == 0:
         return
-    decisions = taken.answer.decisions if isinstance(taken.answer, Decisions) else (taken.answer,)
+    decisions = decisions_of(taken.answer) if taken.answer is not None else ()
     try:
         for place, run in enumerate(taken.runs):
             kept = _kept(taken, run, decisions[place] if place < len(decisions) else None, said)

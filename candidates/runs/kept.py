@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal, TypeVar
 
 import msgspec
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from candidates.contract import BaseBranchSource, Decision, FetchStatus, decode_bundle, encode_line
 from collectors.errors import EvidenceError, InvalidInput
@@ -81,7 +81,7 @@ def keep_run(environ: Mapping[str, str], run: KeptRun, begun: datetime, most: in
     bundle = _fitting(run.bundle) if run.bundle is not None else None
     facts: Literal["kept", "too-many", "none"]
     facts = "none" if run.bundle is None else "kept" if bundle is not None else "too-many"
-    outcome = altered(run.outcome, id=new_id(), facts=facts)
+    outcome = replace(run.outcome, id=new_id(), facts=facts)
     lines = (
         encode_line(outcome),
         encode_line(run.decision) if run.decision is not None else b"null",
@@ -110,7 +110,7 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
         outcome, decision, bundle = lines if lines is not None else []
         return KeptRun(
             # By the name of its file, which is how it is called.
-            outcome=altered(decode_strict(outcome, Outcome, "its outcome"), id=found[0].id),
+            outcome=replace(decode_strict(outcome, Outcome, "its outcome"), id=found[0].id),
             decision=_unless_null(decision, Decision, "its decision"),
             bundle=decode_bundle(bundle, "its bundle") if bundle != b"null" else None,
         )
@@ -136,7 +136,7 @@ def _fitting(facts: Facts) -> bytes | None:
 def _outcome(file: KeptFile) -> Outcome | None:
     head = read_head(file)
     try:
-        return altered(msgspec.json.decode(head, type=Outcome), id=file.id) if head is not None else None
+        return replace(msgspec.json.decode(head, type=Outcome), id=file.id) if head is not None else None
     except msgspec.DecodeError:  # of another version
         return None
 

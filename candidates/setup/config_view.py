@@ -11,7 +11,16 @@ from typing import Literal
 from candidates.styled import Line
 from collectors.config.configuration import Configuration, JiraCredential
 from collectors.config.files import REPOSITORY_FILE
-from collectors.config.keys import DEFAULT_PORTS, KEYS, PRECEDENCE, REPOSITORY_MAY_SET, Held, Key, Origin, Secret
+from collectors.config.keys import (
+    DEFAULT_PORTS,
+    KEYS,
+    PRECEDENCE,
+    REPOSITORY_MAY_SET,
+    Key,
+    Origin,
+    Secret,
+    SourcedValue,
+)
 from collectors.remote_url import redact
 from ranking.facts import Record
 from ranking.names import shown
@@ -109,7 +118,7 @@ def _binding(credential: JiraCredential) -> TokenBinding:
     )
 
 
-def _line(key: Key, held: Held, width: int) -> Line:
+def _line(key: Key, held: SourcedValue, width: int) -> Line:
     style = "dim" if held.origin.source == "default" else "bold"
     name, origin = (style, key.name.ljust(width)), shown(str(held.origin))
     if isinstance(held.value, Secret):

@@ -76,7 +76,7 @@ class Health(Record, frozen=True, kw_only=True):
     exit_code: int
 
 
-class _Found(Struct, frozen=True, kw_only=True):
+class _Finding(Struct, frozen=True, kw_only=True):
     """A check with the exit code that it stands for."""
 
     check: Check
@@ -111,7 +111,7 @@ def health_lines(health: Health) -> Iterator[Line]:
 # --- this machine ---
 
 
-def _local(git: Git) -> tuple[list[_Found], Checkout | None]:
+def _local(git: Git) -> tuple[list[_Finding], Checkout | None]:
     try:
         checkout = open_repository(git)
     except SetupError as fault:
@@ -126,17 +126,19 @@ def _local(git: Git) -> tuple[list[_Found], Checkout | None]:
     if checkout.shallow:
         lacking = f"{detail}: which branches carry which tags cannot be told"
         here = Check(name="repository", state="warns", detail=shown(lacking), next="git fetch --unshallow")
-    return [_git_works(checkout.git_version), _Found(check=here)], checkout
+    return [_git_works(checkout.git_version), _Finding(check=here)], checkout
 
 
-def _git_works(version: tuple[int, ...]) -> _Found:
+def _git_works(version: tuple[int, ...]) -> _Finding:
     here, oldest = (".".join(map(str, numbers)) for numbers in (version, OLDEST_GIT))
-    return _Found(check=Check(name="git", state="works", detail=f"version {here}; {oldest} is the oldest that serves"))
+    return _Finding(
+        check=Check(name="git", state="works", detail=f"version {here}; {oldest} is the oldest that serves")
+    )
 
 
 def _configuration(
     git: Git, checkout: Checkout | None, flags: Mapping[str, object]
-) -> tuple[Configuration | None, list[_Found]]:
+) -> tuple[Configuration | None, list[_Finding]]:
     try:
         configuration = read_configuration(flags, git.environ, checkout.top if checkout else None)
     except InvalidInput as fault:
@@ -144,14 +146,14 @@ def _configuration(
     except SetupError as fault:
         return None, [_failed("configuration", fault, ExitCode.SETUP)]
     if not configuration.warnings:
-        return configuration, [_Found(check=Check(name="configuration", state="works", detail="nothing is odd"))]
+        return configuration, [_Finding(check=Check(name="configuration", state="works", detail="nothing is odd"))]
     return configuration, [
-        _Found(check=Check(name="configuration", state="warns", detail=redact(warning), next="base-branch config"))
+        _Finding(check=Check(name="configuration", state="warns", detail=redact(warning), next="base-branch config"))
         for warning in configuration.warnings
     ]
 
 
-def _preferences(git: Git, key: str, old_key: str | None) -> list[_Found]:
+def _preferences(git: Git, key: str, old_key: str | None) -> list[_Finding]:
     """Whether the file can be used, then how each of its keys is read."""
     try:
         path = preferences_path(git.environ)
@@ -163,24 +165,24 @@ def _preferences(git: Git, key: str, old_key: str | None) -> list[_Found]:
         lines = describe(read_whole(path), key, old_key=old_key)
     except OSError:  # not there, or not readable: the first check says so
         lines = ()
-    return [whole, *(_Found(check=Check(name="preferences", state="works", detail=line)) for line in lines)]
+    return [whole, *(_Finding(check=Check(name="preferences", state="works", detail=line)) for line in lines)]
 
 
-def _preferences_file(path: Path, key: str, remembered: Remembered) -> _Found:
+def _preferences_file(path: Path, key: str, remembered: Remembered) -> _Finding:
     count = f"{len(remembered.choices)} remembered for {key}" if key else "it can be read"
     detail = remembered.detail or f"{path}: {count}"
     if remembered.state == "failed":
         mend = f"mend or move {path}"
-        return _Found(check=Check(name="preferences", state="fails", detail=detail, next=mend), code=ExitCode.SETUP)
+        return _Finding(check=Check(name="preferences", state="fails", detail=detail, next=mend), code=ExitCode.SETUP)
     if remembered.state == "partial":
-        return _Found(check=Check(name="preferences", state="warns", detail=detail, next=f"mend {path}"))
-    return _Found(check=Check(name="preferences", state="works", detail=detail))
+        return _Finding(check=Check(name="preferences", state="warns", detail=detail, next=f"mend {path}"))
+    return _Finding(check=Check(name="preferences", state="works", detail=detail))
 
 
 # --- whom the network reaches ---
 
 
-def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) -> list[_Found]:
+def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) -> list[_Finding]:
     """The preferences, and the remote and both trackers side by side; always in this order."""
     deadline = Deadline(configuration.timeout)
     here = _located(git, configuration) if checkout is not None else None
@@ -188,7 +190,7 @@ def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) ->
     key, old_key = configuration.project_key or "", None
     if located is not None and not key:
         key, old_key = located.key, located.name
-    questions: list[Callable[[], _Found]] = [
+    questions: list[Callable[[], _Finding]] = [
         lambda: _jira(configuration, deadline),
         lambda: _github(git, configuration, located, deadline),
     ]
@@ -210,18 +212,18 @@ def _located(git: Git, configuration: Configuration) -> Located | EvidenceError:
         return fault
 
 
-def _remote(git: Git, here: Located | EvidenceError | None, deadline: Deadline) -> _Found:
+def _remote(git: Git, here: Located | EvidenceError | None, deadline: Deadline) -> _Finding:
     if isinstance(here, EvidenceError):
         return _failed("remote", here, ExitCode.ASK if isinstance(here, RemoteUndecided) else ExitCode.SETUP)
     if here is None or here.choice is None:
         add = "git remote add origin URL"
-        return _Found(check=Check(name="remote", state="not-set", detail="this repository has no remote", next=add))
+        return _Finding(check=Check(name="remote", state="not-set", detail="this repository has no remote", next=add))
     choice = here.choice
     where = f"{choice.name} {choice.url or ''}".strip()
     answer = ask_remote(git, choice.name, deadline, host=here.host)
     if isinstance(answer, RemoteAnswer):
         detail = f"{where} ({choice.reason}): {len(answer.branches)} branches"
-        return _Found(check=Check(name="remote", state="works", detail=detail, host=here.host))
+        return _Finding(check=Check(name="remote", state="works", detail=detail, host=here.host))
     check = Check(
         name="remote",
         state="fails",
@@ -230,17 +232,17 @@ def _remote(git: Git, here: Located | EvidenceError | None, deadline: Deadline) 
         host=here.host,
         next=f"git ls-remote --heads {shown(choice.name)}",
     )
-    return _Found(check=check, code=ExitCode.REMOTE_SILENT)
+    return _Finding(check=check, code=ExitCode.REMOTE_SILENT)
 
 
-def _jira(configuration: Configuration, deadline: Deadline) -> _Found:
+def _jira(configuration: Configuration, deadline: Deadline) -> _Finding:
     jira, held = configuration.jira, configuration.held["jira.token"]
     if jira.url is None:
         if held.value is not None:
             detail = "a token is set, and nothing names the Jira that it is for"
             check = Check(name="jira", state="warns", detail=detail, token=str(held.origin), next="set JIRA_URL")
-            return _Found(check=check)
-        return _Found(check=Check(name="jira", state="not-set", detail="no Jira is configured", next=_SET_JIRA))
+            return _Finding(check=check)
+        return _Finding(check=Check(name="jira", state="not-set", detail="no Jira is configured", next=_SET_JIRA))
     bound = jira.credential_for(jira.url)
     try:
         site = JiraSite(
@@ -258,10 +260,10 @@ def _jira(configuration: Configuration, deadline: Deadline) -> _Found:
             name="jira", state="works", detail=f"{site.address} answers", host=site.host, token=origin,
             identity=site.scrub(who.name),
         )  # fmt: skip
-        return _Found(check=check)
+        return _Finding(check=check)
     if bound is None and who.kind == "auth-wanted":
         detail = f"{site.address} answers, and no token is bound to it: only public issues can be read"
-        return _Found(check=Check(name="jira", state="warns", detail=detail, host=site.host, next=_SET_JIRA))
+        return _Finding(check=Check(name="jira", state="warns", detail=detail, host=site.host, next=_SET_JIRA))
     check = Check(
         name="jira",
         state="fails",
@@ -271,14 +273,14 @@ def _jira(configuration: Configuration, deadline: Deadline) -> _Found:
         token=origin,
         next="base-branch config" if who.kind in _LOGIN else f"curl --head {shown(site.address)}",
     )
-    return _Found(check=check, code=ExitCode.SOURCE_FAILED)
+    return _Finding(check=check, code=ExitCode.SOURCE_FAILED)
 
 
-def _github(git: Git, configuration: Configuration, here: Located | None, deadline: Deadline) -> _Found:
+def _github(git: Git, configuration: Configuration, here: Located | None, deadline: Deadline) -> _Finding:
     host = _github_host(git, configuration, here)
     if host is None:
         detail = "the remote is on no GitHub, and no token of one is set"
-        return _Found(check=Check(name="github", state="not-set", detail=detail, next="gh auth login"))
+        return _Finding(check=Check(name="github", state="not-set", detail=detail, next="gh auth login"))
     try:
         site = github_site(host, git, configuration, deadline)
     except InvalidInput as fault:
@@ -297,12 +299,12 @@ def _github(git: Git, configuration: Configuration, here: Located | None, deadli
             token=origin,
             next=log_in if fault.failure.kind in _LOGIN else _reach(site),
         )
-        return _Found(check=check, code=ExitCode.SOURCE_FAILED)
+        return _Finding(check=check, code=ExitCode.SOURCE_FAILED)
     if login is None:
         detail = f"{host} answers, and there is no token for it: 60 requests an hour, and public repositories only"
-        return _Found(check=Check(name="github", state="warns", detail=detail, host=host, next=log_in))
+        return _Finding(check=Check(name="github", state="warns", detail=detail, host=host, next=log_in))
     check = Check(name="github", state="works", detail=f"{host} answers", host=host, token=origin, identity=login)
-    return _Found(check=check)
+    return _Finding(check=check)
 
 
 def _github_host(git: Git, configuration: Configuration, here: Located | None) -> str | None:
@@ -328,5 +330,5 @@ def _reach(site: GitHubSite) -> str:
     return f"curl --head {re.sub(r'[^A-Za-z0-9:/._-]', '', site.api)}"
 
 
-def _failed(name: CheckName, fault: EvidenceError, code: ExitCode) -> _Found:
-    return _Found(check=Check(name=name, state="fails", detail=redact(str(fault)), next=fault.hint), code=code)
+def _failed(name: CheckName, fault: EvidenceError, code: ExitCode) -> _Finding:
+    return _Finding(check=Check(name=name, state="fails", detail=redact(str(fault)), next=fault.hint), code=code)

@@ -9,7 +9,7 @@ import msgspec
 from candidates.checks.gate import GateReport, state_schema
 from candidates.checks.probe import Probed
 from candidates.checks.recheck import Rechecked
-from candidates.contract import SCHEMA_NAMES, json_schema
+from candidates.contract import SCHEMA_NAMES, json_schema, published
 from candidates.memory import Recent
 from candidates.questions.hosts import Picker
 from candidates.runs.kept import KeptRun, KeptRuns
@@ -31,7 +31,7 @@ NAMES = (*SCHEMA_NAMES, "state", "preferences", *_REPORTS)
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of this name; InvalidInput where there is none."""
+    """The JSON Schema (2020-12) of this name. Raises InvalidInput if there is none."""
     if name == "state":
         return state_schema()
     if name == "preferences":
@@ -41,8 +41,7 @@ def schema_of(name: str) -> dict[str, Any]:
     if name not in _REPORTS:
         raise InvalidInput(f"there is no schema {shown(name)!r}", hint=f"base-branch schema {'|'.join(NAMES)}")
     record, title = _REPORTS[name]
-    draft = "https://json-schema.org/draft/2020-12/schema"
-    return {"$schema": draft, "title": title} | msgspec.json.schema(record)
+    return published(msgspec.json.schema(record), title)
 
 
 def preferences_schema() -> dict[str, Any]:

@@ -24,11 +24,11 @@ from collectors.config.keys import (
     FLAGS,
     KEYS,
     Autonomy,
-    Held,
     OnFetchFailure,
     Origin,
     Refresh,
     Secret,
+    SourcedValue,
     from_text,
     from_value,
     nearest,
@@ -50,7 +50,7 @@ _OTHER_VARIABLES: Final = (CONFIG_VARIABLE, PREFERENCES_VARIABLE, RUNS_VARIABLE,
 _PUBLIC_HOST: Final = "github.com"
 _LOOPBACK: Final = re.compile(r"localhost|127\.[0-9.]+|::1")
 
-Layer = Mapping[str, Held]
+Layer = Mapping[str, SourcedValue]
 """What one source sets, by dotted key."""
 
 
@@ -114,7 +114,7 @@ class Configuration(Struct, frozen=True, kw_only=True):
     keep_runs: int
     jira: JiraConfiguration
     github: GitHubConfiguration
-    held: Mapping[str, Held]
+    held: Mapping[str, SourcedValue]
     """Every key's value with its origin, in the order of the table; a token is a `Secret`."""
     warnings: tuple[str, ...] = ()
 
@@ -122,6 +122,11 @@ class Configuration(Struct, frozen=True, kw_only=True):
     def origins(self) -> dict[str, Origin]:
         """Every key's origin."""
         return {name: one.origin for name, one in self.held.items()}
+
+    @property
+    def branch_ttl_days(self) -> int | None:
+        """How many days a choice counts, if somebody set it; None if the store's own number counts."""
+        return self.settings.branch_ttl_days if self.is_set("branchTtlDays") else None
 
     def is_set(self, key: str) -> bool:
         """Whether anybody set it: a value equal to the default may have been meant."""
@@ -160,9 +165,9 @@ def read_configuration(
     return _assemble(merge((flagged, environment, repository, user)), credentials, tuple(found))
 
 
-def read_flags(flags: Mapping[str, object]) -> dict[str, Held]:
+def read_flags(flags: Mapping[str, object]) -> dict[str, SourcedValue]:
     """The layer of the flags. `--autopilot` is `--autonomy full`; a list may come as texts or comma separated."""
-    layer: dict[str, Held] = {}
+    layer: dict[str, SourcedValue] = {}
     for flag, value in sorted(flags.items()):
         if value is None or value in ((), []) or (flag == AUTOPILOT_FLAG and value is False):
             continue
@@ -174,18 +179,18 @@ def read_flags(flags: Mapping[str, object]) -> dict[str, Held]:
         earlier = layer.get(key.name)
         if earlier is not None and earlier.value != converted:
             raise InvalidInput(f"{earlier.origin} and {flag} contradict each other", hint="give one of them")
-        layer[key.name] = Held(value=converted, origin=Origin(source="flag", name=flag))
+        layer[key.name] = SourcedValue(value=converted, origin=Origin(source="flag", name=flag))
     return layer
 
 
-def read_environment(environ: Mapping[str, str]) -> dict[str, Held]:
+def read_environment(environ: Mapping[str, str]) -> dict[str, SourcedValue]:
     """The layer of the environment; a variable that is empty is not set. Pure."""
-    layer: dict[str, Held] = {}
+    layer: dict[str, SourcedValue] = {}
     for key in KEYS.values():
         name = next((name for name in key.variables if environ.get(name, "").strip()), None)
         if name is not None:
             value = from_text(key, environ[name], name)
-            layer[key.name] = Held(value=value, origin=Origin(source="environment", name=name))
+            layer[key.name] = SourcedValue(value=value, origin=Origin(source="environment", name=name))
     return layer
 
 
@@ -203,7 +208,7 @@ def overlay(upper: Layer, lower: Layer) -> Layer:
 
 def merge(layers: Iterable[Layer]) -> Layer:
     """All layers, the strongest first, over the defaults; every key has a value then, in the table's order."""
-    defaults: Layer = {key.name: Held(value=key.default, origin=DEFAULT) for key in KEYS.values()}
+    defaults: Layer = {key.name: SourcedValue(value=key.default, origin=DEFAULT) for key in KEYS.values()}
     merged = overlay(reduce(overlay, layers, cast("Layer", {})), defaults)
     return MappingProxyType({name: merged[name] for name in KEYS})
 
@@ -266,7 +271,7 @@ def _assemble(held: Layer, credentials: tuple[JiraCredential, ...], warnings: tu
     )
 
 
-def _without_userinfo(layer: dict[str, Held]) -> tuple[dict[str, Held], list[str]]:
+def _without_userinfo(layer: dict[str, SourcedValue]) -> tuple[dict[str, SourcedValue], list[str]]:
     """The layer with its URLs' credentials taken out and said: no client sends them, and every text would show them."""
     clean, said = dict(layer), []
     for name in ("jira.url", "github.apiUrl"):
@@ -275,7 +280,7 @@ def _without_userinfo(layer: dict[str, Held]) -> tuple[dict[str, Held], list[str
         if held is None or parts is None or "@" not in parts.netloc:
             continue
         bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-        clean[name] = Held(value=bare, origin=held.origin)
+        clean[name] = SourcedValue(value=bare, origin=held.origin)
         said.append(f"the credentials in the URL of {held.origin} are not used: set the token by itself")
     return clean, said
 

@@ -13,11 +13,12 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tomllib import loads
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from collectors.config.keys import KEYS, REPOSITORY_MAY_SET, Held, Key, Origin, from_value, nearest
+from collectors.config.keys import KEYS, REPOSITORY_MAY_SET, Key, Origin, SourcedValue, from_value, nearest
 from collectors.errors import InvalidInput
 from collectors.strict_json import join_path
 
@@ -45,7 +46,7 @@ class FileText(Struct, frozen=True, kw_only=True):
     private: bool
 
 
-def read_repository_file(top: Path) -> dict[str, Held]:
+def read_repository_file(top: Path) -> dict[str, SourcedValue]:
     """What the repository's file sets; {} where there is none. InvalidInput where it is not right."""
     path = top / REPOSITORY_FILE
     try:
@@ -68,7 +69,7 @@ def read_repository_file(top: Path) -> dict[str, Held]:
     return {} if text is None else parse_file(text.data, str(path), "repository")
 
 
-def read_user_file(path: Path, *, named: bool) -> tuple[dict[str, Held], tuple[str, ...]]:
+def read_user_file(path: Path, *, named: bool) -> tuple[dict[str, SourcedValue], tuple[str, ...]]:
     """What the user's file sets, and warnings. `named`: the user said it is there, so it has to be."""
     if str(path) == os.devnull:  # the usual way to say "none"
         return {}, ()
@@ -106,9 +107,9 @@ def read_bounded(path: Path, what: str, *, follow: bool) -> FileText | None:
     return FileText(data=data, private=private)
 
 
-def parse_file(data: bytes, what: str, source: FileSource) -> dict[str, Held]:
+def parse_file(data: bytes, what: str, source: FileSource) -> dict[str, SourcedValue]:
     """The values of a file's bytes, each with its origin; InvalidInput with file and dotted path. Pure."""
-    layer: dict[str, Held] = {}
+    layer: dict[str, SourcedValue] = {}
     for parts, raw in _leaves(parse_toml(data, what)):
         where = ""
         for part in parts:
@@ -119,7 +120,7 @@ def parse_file(data: bytes, what: str, source: FileSource) -> dict[str, Held]:
         value = from_value(key, raw, where, what)
         if source == "repository":
             _check_order(key, value, where, what)
-        layer[key.name] = Held(value=value, origin=Origin(source=source, name=where, file=what))
+        layer[key.name] = SourcedValue(value=value, origin=Origin(source=source, name=where, file=what))
     return layer
 
 
@@ -127,8 +128,6 @@ def parse_toml(data: bytes, what: str) -> dict[str, object]:
     """TOML as it stands; InvalidInput for what is none."""
     if data.startswith(codecs.BOM_UTF8):
         raise InvalidInput(f"{what} begins with a byte order mark; TOML is plain UTF-8")
-    from tomllib import loads  # noqa: PLC0415 - only where there is a file
-
     try:
         return loads(data.decode("utf-8"))
     except UnicodeDecodeError as fault:

@@ -99,14 +99,6 @@ class Secret:
         """By the same key as equality."""
         return hash(self._text)
 
-    def __copy__(self) -> Secret:
-        """Itself: it is frozen."""
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Secret:
-        """Itself, where a record that holds it is copied."""
-        return self
-
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Refuse: a pickle would write it out."""
         raise TypeError("a secret cannot be pickled")
@@ -129,7 +121,7 @@ class Origin(Struct, frozen=True, kw_only=True):
 DEFAULT: Final = Origin(source="default")
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class SourcedValue(Struct, frozen=True, kw_only=True):
     """A value and where it came from."""
 
     value: object

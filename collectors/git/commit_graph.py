@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import io
 import re
+from collections import defaultdict
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 
 from collectors.errors import SetupError
-from ranking.names import BranchName, Oid
+from ranking.names import Oid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+_Name = TypeVar("_Name", bound=str)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # More digits than this are no date of any calendar, and more than some thousands Python does not read.
@@ -54,28 +58,12 @@ def parse_batch(stdout: bytes) -> Iterator[tuple[Oid, str, bytes]]:
             yield Oid(oid), kind, content
 
 
-def parse_walk(stdout: bytes) -> Iterator[tuple[Oid, Oid | None, int]]:
-    """Lines of `rev-list --parents --timestamp`: oid, first parent (None: a root), seconds."""
-    with _as_git_writes_it():
-        for line in io.BytesIO(stdout):
-            seconds, oid, *parents = line.decode("ascii").split()
-            yield Oid(oid), Oid(parents[0]) if parents else None, int(seconds)
-
-
-def parse_parents(stdout: bytes) -> Iterator[tuple[Oid, list[Oid]]]:
-    """Lines of `rev-list --parents`: oid, its parents."""
-    with _as_git_writes_it():
-        for line in io.BytesIO(stdout):
-            oid, *parents = line.decode("ascii").split()
-            yield Oid(oid), [Oid(parent) for parent in parents]
-
-
 @contextmanager
 def _as_git_writes_it() -> Iterator[None]:
     """SetupError where an output is not what this git's documents say."""
     try:
         yield
-    except (ValueError, OverflowError) as fault:
+    except (ValueError, IndexError, OverflowError) as fault:
         raise SetupError("git described objects in an unknown form", code="unexpected-git-output") from fault
 
 
@@ -98,21 +86,16 @@ class Line(Struct, frozen=True, kw_only=True):
     parted: datetime | None
 
 
-class Forest(Struct, frozen=True, kw_only=True):
-    """First-parent lines: each commit's first parent and date, in an order with children before parents."""
+class Graph(Struct, frozen=True, kw_only=True):
+    """All commits of some tips with their parents, children before parents, and what is on a first-parent line.
 
-    above: Mapping[Oid, Oid | None]
-    seconds: Mapping[Oid, int]
+    `first`: each commit with its first parent, None for a root. `others`: the further parents of each merge. `seconds`:
+    each commit on the first-parent line of a tip with its committer date, in the same order.
+    """
 
-    @staticmethod
-    def of(walk: Iterable[tuple[Oid, Oid | None, int]]) -> Forest:
-        """Keep a walk; the order of `above` is the walk's."""
-        above: dict[Oid, Oid | None] = {}
-        seconds: dict[Oid, int] = {}
-        for oid, parent, when in walk:
-            above[oid] = parent
-            seconds[oid] = when
-        return Forest(above=above, seconds=seconds)
+    first: dict[Oid, Oid | None]
+    others: dict[Oid, list[Oid]]
+    seconds: dict[Oid, int]
 
     def chain(self, tip: Oid) -> frozenset[Oid]:
         """The whole first-parent line of a tip, down to its root."""
@@ -120,8 +103,44 @@ class Forest(Struct, frozen=True, kw_only=True):
         here: Oid | None = tip
         while here is not None:
             found.append(here)
-            here = self.above.get(here)
+            here = self.first.get(here)
         return frozenset(found)
+
+
+# So much text at a time stays in the processor's cache, and is not held beside what is made of it.
+_PIECE = 1 << 18
+
+
+def _pieces(stdout: bytes) -> Iterator[Iterator[list[Oid]]]:
+    """The words of each line, some lines at a time."""
+    at = 0
+    while at < len(stdout):
+        end = stdout.find(b"\n", at + _PIECE) + 1 or len(stdout)
+        yield cast("Iterator[list[Oid]]", map(str.split, stdout[at:end].decode("ascii").splitlines()))
+        at = end
+
+
+def parse_graph(stdout: bytes, tips: Iterable[Oid]) -> Graph:
+    """Read lines of `rev-list --topo-order --parents --timestamp`: seconds, oid, parents.
+
+    The loop runs for every commit of the history. A list kept for each would cost as much again: the collector of
+    cycles looks at them all, time after time.
+    """
+    first: dict[Oid, Oid | None] = {}
+    others: dict[Oid, list[Oid]] = {}
+    seconds: dict[Oid, int] = {}
+    on_a_line: set[Oid | None] = set(tips)
+    with _as_git_writes_it():
+        for row in chain.from_iterable(_pieces(stdout)):
+            oid = row[1]
+            parent = row[2] if len(row) > 2 else None  # noqa: PLR2004
+            first[oid] = parent
+            if len(row) > 3:  # noqa: PLR2004
+                others[oid] = row[3:]
+            if oid in on_a_line:
+                seconds[oid] = int(row[0])
+                on_a_line.add(parent)
+    return Graph(first=first, others=others, seconds=seconds)
 
 
 class OwnLines(Struct, frozen=True, kw_only=True):
@@ -131,7 +150,7 @@ class OwnLines(Struct, frozen=True, kw_only=True):
     lines: tuple[Line | None, ...]
 
 
-def own_lines(forest: Forest, trunk: frozenset[Oid], tips: Sequence[Oid], wanted: set[Oid]) -> OwnLines:
+def own_lines(graph: Graph, trunk: frozenset[Oid], tips: Sequence[Oid], wanted: set[Oid]) -> OwnLines:
     """Which tips' own lines hold the wanted commits; where each own line begins and parts from the others.
 
     1. Children first: a commit is on the lines of its first-parent children and of the branches whose tip it
@@ -141,19 +160,19 @@ def own_lines(forest: Forest, trunk: frozenset[Oid], tips: Sequence[Oid], wanted
     pending = _bits_of(tips)
     masks: dict[Oid, int] = {}
     parted: dict[int, Oid] = {}
-    own = [oid for oid in forest.above if oid not in trunk]
+    own = [oid for oid in graph.seconds if oid not in trunk]
     for oid in own:
         mask = pending.pop(oid, 0)
         if oid in wanted:
             masks[oid] = mask
         if is_single(mask):
             parted[mask] = oid
-        parent = forest.above[oid]
+        parent = graph.first[oid]
         if parent is not None and parent not in trunk:
             pending[parent] = pending.get(parent, 0) | mask
     first: dict[Oid, Oid] = {}
     for oid in reversed(own):
-        parent = forest.above[oid]
+        parent = graph.first[oid]
         first[oid] = oid if parent is None else first.get(parent, oid)
 
     def line(index: int, tip: Oid) -> Line | None:
@@ -162,38 +181,72 @@ def own_lines(forest: Forest, trunk: frozenset[Oid], tips: Sequence[Oid], wanted
         last = parted.get(1 << index)
         return Line(
             first=first[tip],
-            began=to_datetime(forest.seconds[first[tip]]),
-            parted=None if last is None else to_datetime(forest.seconds[last]),
+            began=to_datetime(graph.seconds[first[tip]]),
+            parted=None if last is None else to_datetime(graph.seconds[last]),
         )
 
     return OwnLines(masks=masks, lines=tuple(line(index, tip) for index, tip in enumerate(tips)))
 
 
-def containment(walk: Iterable[tuple[Oid, list[Oid]]], tips: Sequence[Oid], wanted: set[Oid]) -> dict[Oid, int]:
-    """For the wanted commits of a walk (children before parents), the tips that contain them (bit i: tip i).
+def reach(graph: Graph, wanted: Sequence[Oid]) -> dict[Oid, int]:
+    """Find for each commit which of the wanted commits it contains (bit i: wanted[i]).
 
-    A commit's bits are whole once all its children have gone by, and are dropped as soon as they are handed
-    on: only the front of the walk is held, not the graph.
+    Left out is a commit that contains none. A commit that adds nothing to its first parent shares its number.
     """
-    pending = _bits_of(tips)
-    found: dict[Oid, int] = {}
-    for oid, parents in walk:
-        mask = pending.pop(oid, 0)
-        if oid in wanted:
-            found[oid] = mask
-        for parent in parents:
-            pending[parent] = pending.get(parent, 0) | mask
+    own = _bits_of(wanted)
+    masks: dict[Oid, int] = {}
+    for oid, first in reversed(graph.first.items()):
+        mask = masks.get(first, 0) if first is not None else 0
+        if oid in own:
+            mask |= own[oid]
+        for parent in graph.others.get(oid, ()):
+            below = masks.get(parent, 0)
+            if below & ~mask:
+                mask |= below
+        if mask:
+            masks[oid] = mask
+    return masks
+
+
+class TakenIn(Struct, frozen=True, kw_only=True):
+    """The merges on first-parent lines that took a commit in first, several if at the same moment, and when."""
+
+    seconds: int
+    merges: tuple[Oid, ...]
+
+
+def first_taken_in(graph: Graph, masks: Mapping[Oid, int], wanted: Sequence[Oid]) -> dict[Oid, TakenIn]:
+    """Find for each wanted commit the merges that took it in first, given what `reach` found of the same commits.
+
+    A merge on a first-parent line takes in what it contains and its first parent does not. The merges are read in the
+    order of their committer dates. Left out is a commit that no line took in.
+    """
+    by_moment: defaultdict[int, list[tuple[Oid, int]]] = defaultdict(list)
+    for oid in graph.others:
+        first = graph.first[oid]
+        if first is not None and oid in graph.seconds and (new := masks.get(oid, 0) & ~masks.get(first, 0)):
+            by_moment[graph.seconds[oid]].append((oid, new))
+    found: dict[Oid, TakenIn] = {}
+    done = 0
+    for when in sorted(by_moment):
+        merges: defaultdict[Oid, list[Oid]] = defaultdict(list)
+        for merge, new in by_moment[when]:
+            for oid in names_of(new & ~done, wanted):
+                merges[oid].append(merge)
+        for _, new in by_moment[when]:
+            done |= new
+        found |= {oid: TakenIn(seconds=when, merges=tuple(each)) for oid, each in merges.items()}
     return found
 
 
-def names_of(mask: int, names: Sequence[BranchName]) -> tuple[BranchName, ...]:
+def names_of(mask: int, names: Sequence[_Name]) -> tuple[_Name, ...]:
     """The names whose bits are set, in their order.
 
-    >>> names_of(0b101, [BranchName("a"), BranchName("b"), BranchName("c")])
+    >>> names_of(0b101, ["a", "b", "c"])
     ('a', 'c')
     """
     bits = f"{mask:b}"[::-1]
-    found: list[BranchName] = []
+    found: list[_Name] = []
     index = bits.find("1")
     while index >= 0:
         found.append(names[index])

@@ -13,7 +13,7 @@ from collectors.remote_url import redact
 from ranking.facts import Failure, FailureKind
 
 if TYPE_CHECKING:
-    from collectors.process import Ran
+    from collectors.process import ProcessResult
 
 # The first row that fits any line decides. What stands in quotes is left out (a URL may hold any words), and
 # so are the server's own words. Gaps are bounded: a server may repeat the word before one a million times.
@@ -101,7 +101,7 @@ def _match(stderr: str) -> tuple[FailureKind, str]:
     return "unknown", (telling or [line for _, line in own] or lines)[0]
 
 
-def failure_of(ran: Ran, host: str | None) -> Failure:
+def failure_of(ran: ProcessResult, host: str | None) -> Failure:
     """Make the failure of a run that asked a host (None: this machine, or not known)."""
     detail = relevant_line(ran.stderr)
     if ran.timed_out:

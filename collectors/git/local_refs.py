@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import SetupError
+from collectors.git.failures import relevant_line
 from collectors.git.ref_lines import RefLines, parse_ref_lines, text_of
 from collectors.git.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from ranking.names import HEADS, REMOTES, TAGS, Refname, remote_tracking
@@ -123,7 +124,7 @@ def without_aliases(git: Git, remote: str | None, local: LocalRefs, listed: Mapp
     aliases &= set(doubtful)
     if not aliases:
         return local
-    return altered(
+    return replace(
         local,
         tracking={n: tip for n, tip in local.tracking.items() if remote_tracking(remote, n) not in aliases},
         elsewhere={n: kept for n, kept in local.elsewhere.items() if kept.refname not in aliases},
@@ -162,8 +163,6 @@ def _tags_alone(git: Git) -> Mapping[str, str | None]:
 def _listed(git: Git, form: str, *under: str) -> str:
     ran = git.run("for-each-ref", form, *under)
     if ran.code != 0:
-        from collectors.git.failures import relevant_line  # noqa: PLC0415 - its patterns serve a failure alone
-
         said = "no answer in time" if ran.timed_out else relevant_line(ran.stderr)
         message = f"git cannot list the refs: {said}"
         raise SetupError(message, code="refs-unreadable", hint="git fsck --connectivity-only")

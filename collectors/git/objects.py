@@ -8,22 +8,24 @@ repository that libgit2 cannot open (reftable, SHA-256, unknown extensions). No 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from collectors.git.commit_graph import (
-    Forest,
+    Graph,
     Line,
-    containment,
+    first_taken_in,
     is_single,
     names_of,
     own_lines,
     parse_batch,
-    parse_parents,
+    parse_graph,
     parse_timestamps,
-    parse_walk,
+    reach,
     signed_at,
     to_datetime,
 )
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from collectors.process import Git, Ran
+    from collectors.process import Git, ProcessResult
 
 _OID = re.compile(OID_PATTERN)
 
@@ -45,10 +47,20 @@ BranchesOfTag = tuple[BranchName, ...] | None
 """`tags[].branches`: None where nobody could look, () where it sits on none of the branches."""
 
 
+class MergedInto(Struct, frozen=True, kw_only=True):
+    """The branches whose own line took a tag's commit in first, by a merge, and when that was.
+
+    `at` is None if Python's calendar does not hold the date.
+    """
+
+    branches: tuple[BranchName, ...]
+    at: datetime | None
+
+
 class Lineage(Struct, frozen=True, kw_only=True):
     """Which branches each tag sits on, and where each branch's own line begins.
 
-    `tags`: see `read_lineage`. `lines`: None for a branch without a line of its own (the default; a branch
+    `tags` and `merged`: see `read_lineage`. `lines`: None for a branch without a line of its own (the default; a branch
     equal to it, behind it, or merged into it by fast-forward: when such a one began is not in the graph) and
     for every branch while the default is not known. `missing`: the branches whose tip is not among the local
     objects. `state`: "shallow" and "failed" say that nobody could look; every tag is then None, and `detail`
@@ -58,8 +70,17 @@ class Lineage(Struct, frozen=True, kw_only=True):
     state: Literal["read", "shallow", "failed"]
     tags: Mapping[str, BranchesOfTag]
     lines: Mapping[BranchName, Line | None]
+    merged: Mapping[str, MergedInto] = MappingProxyType({})
     missing: tuple[BranchName, ...] = ()
     detail: str | None = None
+
+
+class _Sits(Struct, frozen=True, kw_only=True):
+    """What was found of tags and lines."""
+
+    tags: dict[str, BranchesOfTag]
+    merged: dict[str, MergedInto]
+    lines: dict[BranchName, Line | None]
 
 
 class _Unanswered(Exception):  # noqa: N818 - control flow inside this module, never seen outside
@@ -125,7 +146,7 @@ def read_lineage(
     shallow: bool | None = None,
     timeout: float = 60.0,
 ) -> Lineage:
-    """Say for each tag (by its peeled commit) which branches it sits on: DESIGN.md, `tags[].branches`.
+    """Say for each tag (by its peeled commit) which branches it sits on: docs/contract.md, `tags[].branches`.
 
     The default alone where the commit is on its first-parent line; else the branches on whose own
     first-parent line (from the tip to where it meets the default's) it is; else those whose commits that the
@@ -137,8 +158,11 @@ def read_lineage(
     the answer that every branch as the default would give alike (it is on one branch's first-parent line
     only, or in no branch), else None; with a tip missing besides, None.
 
-    The graph is walked once for all first-parent lines and once for what the default lacks: never once for
-    each branch. `shallow`: whether the clone is, where that is known.
+    `merged`: for a tag on none of these, the branches whose own line took its commit in first, by a merge. The default
+    counts like any other, and "first" is by the committer date of the merge; several at the same moment are all given.
+    Left out where the default is unknown or a tip is not here: a branch that is not here may have been first.
+
+    The graph is walked once, never once for each branch. `shallow`: whether the clone is, where that is known.
     """
     nowhere: dict[str, BranchesOfTag] = dict.fromkeys(tag_commits)
     unread: dict[BranchName, Line | None] = dict.fromkeys(branch_tips)
@@ -146,21 +170,25 @@ def read_lineage(
         if _is_shallow(git, git_dir, timeout=timeout) if shallow is None else shallow:
             detail = "the clone is shallow: what git says of ancestry is not so"
             return Lineage(state="shallow", tags=nowhere, lines=unread, detail=detail)
-        here = _commits_here(git, git_dir, [*branch_tips.values(), *tag_commits.values()], timeout=timeout)
-        names = sorted(branch_tips, key=_as_bytes)
-        tips = {name: branch_tips[name] for name in names if branch_tips[name] in here}
-        tags = {name: oid for name, oid in tag_commits.items() if oid in here}
-        missing = tuple(name for name in names if name not in tips)
-        if default is None or default not in tips:
-            sits = {} if missing else _read_undecided(git, git_dir, tips, tags, timeout=timeout)
-            lines: dict[BranchName, Line | None] = {}
-        else:
-            sits, lines = _read_decided(git, git_dir, tips, tags, default, timeout=timeout)
+        graph = _walk(git, git_dir, branch_tips.values(), timeout=timeout)
+        loose = [oid for oid in tag_commits.values() if oid not in graph.first]
+        here = _commits_here(git, git_dir, loose, timeout=timeout)
     except _Unanswered as fault:
         return Lineage(state="failed", tags=nowhere, lines=unread, detail=str(fault))
+    names = sorted(branch_tips, key=_as_bytes)
+    tips = {name: branch_tips[name] for name in names if branch_tips[name] in graph.first}
+    tags = {name: oid for name, oid in tag_commits.items() if oid in graph.first or oid in here}
+    missing = tuple(name for name in names if name not in tips)
+    if default is not None and default in tips:
+        found = _read_decided(graph, tips, tags, default)
+    elif missing:
+        found = _Sits(tags={}, merged={}, lines={})
+    else:
+        found = _read_undecided(graph, tips, tags)
+    sits, merged = found.tags, found.merged
     if missing:
-        sits = {name: branches or None for name, branches in sits.items()}
-    return Lineage(state="read", tags=nowhere | sits, lines=unread | lines, missing=missing)
+        sits, merged = {name: branches or None for name, branches in sits.items()}, {}
+    return Lineage(state="read", tags=nowhere | sits, merged=merged, lines=unread | found.lines, missing=missing)
 
 
 def read_ahead_behind(
@@ -192,36 +220,47 @@ def read_ahead_behind(
 # Reading: one function a question.
 
 
-def _read_decided(
-    git: Git,
-    git_dir: Path,
-    tips: Mapping[BranchName, Oid],
-    tags: Mapping[str, Oid],
-    default: BranchName,
-    *,
-    timeout: float,
-) -> tuple[dict[str, BranchesOfTag], dict[BranchName, Line | None]]:
+def _read_decided(graph: Graph, tips: Mapping[BranchName, Oid], tags: Mapping[str, Oid], default: BranchName) -> _Sits:
     """The tags' branches and the branches' lines under a known default that is here."""
-    order = tuple(tips)
-    forest = Forest.of(parse_walk(_walk_first_parents(git, git_dir, tips, timeout=timeout)))
-    trunk = forest.chain(tips[default])
+    order, oids = tuple(tips), tuple(tips.values())
+    trunk = graph.chain(tips[default])
     wanted = set(tags.values())
-    own = own_lines(forest, trunk, [tips[name] for name in order], wanted)
-    sits: dict[Oid, BranchesOfTag] = {oid: (default,) for oid in wanted if oid in trunk}
-    sits |= {oid: names_of(mask, order) for oid, mask in own.masks.items()}
-    left = wanted - sits.keys()
-    if left:
-        stdin = [*dict.fromkeys(tips.values()), f"^{tips[default]}"]
-        options = ("rev-list", "--topo-order", "--parents", "--stdin")
-        walk = _run(git, git_dir, *options, lines=stdin, timeout=timeout)
-        masks = containment(parse_parents(walk.stdout), [tips[name] for name in order], left)
-        sits |= {oid: names_of(masks.get(oid, 0), order) for oid in left}
-    return {name: sits[oid] for name, oid in tags.items()}, dict(zip(order, own.lines, strict=True))
+    loose = sorted(oid for oid in wanted if oid not in graph.seconds)
+    masks = reach(graph, loose)
+    taken = first_taken_in(graph, masks, loose) if masks else {}
+    merges = {oid for each in taken.values() for oid in each.merges}
+    own = own_lines(graph, trunk, oids, wanted | merges)
+    on_line = {oid: names_of(mask, order) for oid, mask in own.masks.items()}
+    on_line |= dict.fromkeys((wanted | merges) & trunk, (default,))
+    containing = _containing(masks, tips, loose, default)
+    merged = {
+        oid: MergedInto(
+            branches=tuple(sorted({name for merge in each.merges for name in on_line[merge]}, key=_as_bytes)),
+            at=to_datetime(each.seconds),
+        )
+        for oid, each in taken.items()
+        if oid not in containing
+    }
+    return _Sits(
+        tags={name: on_line.get(oid) or containing.get(oid, ()) for name, oid in tags.items()},
+        merged={name: merged[oid] for name, oid in tags.items() if oid in merged},
+        lines=dict(zip(order, own.lines, strict=True)),
+    )
 
 
-def _read_undecided(
-    git: Git, git_dir: Path, tips: Mapping[BranchName, Oid], tags: Mapping[str, Oid], *, timeout: float
-) -> dict[str, BranchesOfTag]:
+def _containing(
+    masks: Mapping[Oid, int], tips: Mapping[BranchName, Oid], loose: Sequence[Oid], default: BranchName
+) -> dict[Oid, tuple[BranchName, ...]]:
+    """For the commits that some branch contains and the default lacks, all the branches that contain them."""
+    lacked = ~masks.get(tips[default], 0)
+    found: defaultdict[Oid, list[BranchName]] = defaultdict(list)
+    for name, tip in tips.items():
+        for oid in names_of(masks.get(tip, 0) & lacked, loose):
+            found[oid].append(name)
+    return {oid: tuple(names) for oid, names in found.items()}
+
+
+def _read_undecided(graph: Graph, tips: Mapping[BranchName, Oid], tags: Mapping[str, Oid]) -> _Sits:
     """The tags' branches as far as they do not depend on which branch is the default.
 
     On exactly one first-parent line: as the default that branch takes the tag, and with another default the
@@ -229,23 +268,20 @@ def _read_undecided(
     All else depends.
     """
     order = tuple(tips)
-    forest = Forest.of(parse_walk(_walk_first_parents(git, git_dir, tips, timeout=timeout)))
     wanted = set(tags.values())
-    masks = own_lines(forest, frozenset(), [tips[name] for name in order], wanted).masks
+    masks = own_lines(graph, frozenset(), tuple(tips.values()), wanted).masks
     sits: dict[Oid, BranchesOfTag] = {oid: names_of(mask, order) for oid, mask in masks.items() if is_single(mask)}
-    if wanted:
-        stdin = [*sorted(wanted), *(f"^{tip}" for tip in dict.fromkeys(tips.values()))]
-        loose = _run(git, git_dir, "rev-list", "--stdin", lines=stdin, timeout=timeout)
-        sits |= dict.fromkeys(wanted.intersection(map(Oid, loose.lines)), ())
-    return {name: sits[oid] for name, oid in tags.items() if oid in sits}
+    sits |= {oid: () for oid in wanted if oid not in graph.first}
+    return _Sits(tags={name: sits[oid] for name, oid in tags.items() if oid in sits}, merged={}, lines={})
 
 
-def _walk_first_parents(git: Git, git_dir: Path, tips: Mapping[BranchName, Oid], *, timeout: float) -> bytes:
-    """All first-parent lines in one walk, children before parents."""
+def _walk(git: Git, git_dir: Path, tips: Iterable[Oid], *, timeout: float) -> Graph:
+    """The whole history of those tips that are here."""
+    tips = sorted({oid for oid in tips if _OID.match(oid)})
     if not tips:
-        return b""
-    options = ("rev-list", "--first-parent", "--topo-order", "--parents", "--timestamp", "--stdin")
-    return _run(git, git_dir, *options, lines=dict.fromkeys(tips.values()), timeout=timeout).stdout
+        return parse_graph(b"", ())
+    options = ("rev-list", "--topo-order", "--parents", "--timestamp", "--ignore-missing", "--stdin")
+    return parse_graph(_run(git, git_dir, *options, lines=tips, timeout=timeout).stdout, tips)
 
 
 def _is_shallow(git: Git, git_dir: Path, *, timeout: float) -> bool:
@@ -297,7 +333,7 @@ def _count_with_library(
         return None
 
 
-def _run(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> Ran:
+def _run(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> ProcessResult:
     """Like `_ask`, and _Unanswered where git ended with an error or at the deadline."""
     ran = _ask(git, git_dir, *arguments, lines=lines, timeout=timeout)
     if ran.timed_out:
@@ -308,7 +344,7 @@ def _run(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), ti
     return ran
 
 
-def _ask(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> Ran:
+def _ask(git: Git, git_dir: Path, *arguments: str, lines: Iterable[str] = (), timeout: float) -> ProcessResult:
     """Run git on this git directory, the lines on its standard input.
 
     Replacements (refs/replace) are this clone's own view; the facts are about the branches that all share.

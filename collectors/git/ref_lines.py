@@ -10,7 +10,7 @@ from collectors.errors import SetupError
 from ranking.names import TAGS
 
 if TYPE_CHECKING:
-    from collectors.process import Ran
+    from collectors.process import ProcessResult
 
 PEELED: Final = "^{}"
 """What git puts after the name of a tag where the object id is that of what the tag stands for."""
@@ -87,6 +87,6 @@ def _unknown_form() -> SetupError:
     return SetupError("git listed refs in an unknown form", code="unexpected-git-output", hint="git for-each-ref")
 
 
-def text_of(ran: Ran) -> str:
+def text_of(ran: ProcessResult) -> str:
     """What git printed. Refnames are bytes; what is no UTF-8 stays visible and can never pass for another name."""
     return ran.stdout.decode("utf-8", "backslashreplace")

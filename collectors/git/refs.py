@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput, SetupError
+from collectors.git.failures import failure_of
 from collectors.git.ref_lines import parse_ref_lines, text_of
 from collectors.remote_url import host_of, redact, rewritten
 from ranking.facts import Branch, Failure, RefListing, Tag
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from collectors.git.local_refs import LocalRefs
     from collectors.git.repository import Config
-    from collectors.process import Deadline, Git, Ran
+    from collectors.process import Deadline, Git, ProcessResult
 
     _RemoteRule = Callable[[Config, Sequence[str]], tuple[str, str] | None]
 
@@ -123,40 +125,32 @@ _REMOTE_RULES: Final[tuple[_RemoteRule, ...]] = (
 
 
 class RemoteAnswer(Struct, frozen=True, kw_only=True):
-    """All branches and tags that the remote advertised (none: it is empty), tags peeled, by short name."""
+    """All branches and tags that the remote advertised (none: it is empty), tags peeled, by short name.
+
+    `default`: the branch that its HEAD names; None if HEAD is detached or unborn, or was not asked for.
+    """
 
     branches: Mapping[str, str]
     tags: Mapping[str, str]
+    default: str | None = None
     milliseconds: int = 0
 
 
-class DefaultAnswer(Struct, frozen=True, kw_only=True):
-    """The branch that the remote's HEAD names; None where HEAD is detached, unborn or not told."""
+def ask_remote(
+    git: Git, remote: str, deadline: Deadline, *, host: str | None = None, with_default: bool = False
+) -> RemoteAnswer | Failure:
+    """Ask the remote (a name or a URL) for heads and tags in one question; `host` names it in a failure.
 
-    branch: str | None
-    milliseconds: int = 0
-
-
-def ask_remote(git: Git, remote: str, deadline: Deadline, *, host: str | None = None) -> RemoteAnswer | Failure:
-    """Ask the remote (a name or a URL) for heads and tags in one question; `host` names it in a failure."""
-    heard = _ask(git, ("--heads", "--tags", "--", remote), deadline, host or host_of(remote))
+    `with_default`: for its HEAD too. git then has the server send every ref, of pull requests too.
+    """
+    wanted = ("--symref",) if with_default else ("--heads", "--tags")
+    heard = _ask(git, (*wanted, "--", remote), deadline, host or host_of(remote))
     if isinstance(heard, Failure):
         return heard
-    answer = parse_advertised(text_of(heard))
-    return RemoteAnswer(branches=answer.branches, tags=answer.tags, milliseconds=heard.milliseconds)
+    return replace(parse_advertised(text_of(heard)), milliseconds=heard.milliseconds)
 
 
-def ask_default_branch(
-    git: Git, remote: str, deadline: Deadline, *, host: str | None = None
-) -> DefaultAnswer | Failure:
-    """Ask the remote which branch its HEAD names. The server sends every ref for it: ask where it counts."""
-    heard = _ask(git, ("--symref", "--", remote, "HEAD"), deadline, host or host_of(remote))
-    if isinstance(heard, Failure):
-        return heard
-    return DefaultAnswer(branch=parse_default_branch(text_of(heard)), milliseconds=heard.milliseconds)
-
-
-def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> Ran | Failure:
+def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None) -> ProcessResult | Failure:
     ran = git.run("ls-remote", *question, deadline=deadline)
     if ran.code == 0 and not ran.stdout:
         # Over http, git takes a page without a newline (a proxy's, an empty one) for an old server's empty
@@ -164,34 +158,41 @@ def _ask(git: Git, question: Sequence[str], deadline: Deadline, host: str | None
         ran = git.run("ls-remote", *question, deadline=deadline, packets=True)
         if ran.code == 0 and not ran.stdout and _PACKET not in ran.stderr:
             return Failure(kind="protocol", detail="the answer is empty, and not in git's protocol", host=host)
-    return ran if ran.code == 0 else _failure(ran, host)
-
-
-def _failure(ran: Ran, host: str | None) -> Failure:
-    from collectors.git.failures import failure_of  # noqa: PLC0415 - its patterns serve a failure alone
-
-    return failure_of(ran, host)
+    return ran if ran.code == 0 else failure_of(ran, host)
 
 
 # So GIT_TRACE_PACKET marks what was received.
 _PACKET: Final = "packet:"
 
 
+# What begins the line of a symref; no refname holds a blank.
+_SYMREF: Final = "ref: "
+
+
 def parse_advertised(text: str) -> RemoteAnswer:
-    """Lines of object id, tab and refname, `^{}` after a tag's name where the id is the peeled one; no HEAD."""
-    listed = parse_ref_lines(text, "\t")
+    """Read lines of object id, tab and refname, `^{}` after a tag's name if the id is the peeled one.
+
+    HEAD and the lines `ref: REFNAME<TAB>SYMREF` come with `--symref`.
+    """
+    plain, symrefs = _without_symrefs(text)
+    before, head, after = plain.partition("\tHEAD\n")
+    listed = parse_ref_lines(before[: before.rfind("\n") + 1] + after if head else plain, "\t")
     branches = listed.under(HEADS)
     branches.pop("HEAD", None)
-    return RemoteAnswer(branches=branches, tags=listed.peeled_tags())
+    target = symrefs.get("HEAD", "")
+    default = target.removeprefix(HEADS) if target.startswith(HEADS) else None
+    return RemoteAnswer(branches=branches, tags=listed.peeled_tags(), default=default)
 
 
-def parse_default_branch(text: str) -> str | None:
-    """The branch of the line `ref: refs/heads/NAME<TAB>HEAD`; refs that end in `/HEAD` are answered too."""
-    for line in text.split("\n"):
-        target, _, name = line.partition("\t")
-        if name == "HEAD" and target.startswith("ref: " + HEADS):
-            return target.removeprefix("ref: " + HEADS)
-    return None
+def _without_symrefs(text: str) -> tuple[str, dict[str, str]]:
+    """The other lines, and each symref with what it leads to."""
+    plain, symrefs, here = [], {}, 0
+    while (at := text.find(_SYMREF, here)) >= 0:
+        plain.append(text[here:at])
+        here = text.find("\n", at) + 1 or len(text)
+        target, _, name = text[at + len(_SYMREF) : here].rstrip("\n").partition("\t")
+        symrefs[name] = target
+    return "".join((*plain, text[here:])), symrefs
 
 
 # --- bringing branches here ---
@@ -252,7 +253,7 @@ def find_symrefs(git: Git, remote: str, names: Sequence[str]) -> dict[str, Failu
     for name in names:
         asked = git.run("symbolic-ref", "--quiet", remote_tracking(remote, name))
         if asked.code not in {0, 1}:  # 1: it is none
-            found[name] = _failure(asked, None)
+            found[name] = failure_of(asked, None)
         elif target := "\n".join(asked.lines):
             detail = f"{remote_tracking(remote, name)} is a symref to {target}"
             found[name] = Failure(kind="unknown", detail=detail)
@@ -267,7 +268,7 @@ def _refuse_faulty(*names: str) -> None:
 
 def _fetch(git: Git, remote: str, refspecs: Sequence[str], deadline: Deadline, host: str | None) -> Failure | None:
     ran = git.run(*_QUIET_CONFIG, "fetch", *_EXACT_FETCH, "--", remote, *refspecs, deadline=deadline)
-    return None if ran.code == 0 else _failure(ran, host)
+    return None if ran.code == 0 else failure_of(ran, host)
 
 
 # --- the listing ---

@@ -21,7 +21,7 @@ from collectors.strict_json import json_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from collectors.process import Git, Ran
+    from collectors.process import Git, ProcessResult
 
 # `fetch --no-write-fetch-head` and `--no-auto-maintenance` are of 2.29; the first `rev-parse` that takes
 # `--end-of-options` for what it is, is of 2.30.
@@ -226,7 +226,7 @@ _REFUSALS: Final = (
 )
 
 
-def explain_refusal(ran: Ran, folder: Path) -> SetupError:
+def explain_refusal(ran: ProcessResult, folder: Path) -> SetupError:
     """Why git did not open the repository at a folder, by what it said."""
     for words, code, meaning, hint in _REFUSALS:
         if words in ran.stderr:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.github.failures import GraphError, Json
 from ranking.facts import Failure, Issue, IssueField, IssueLink, IssueVersion, Role
@@ -237,10 +237,10 @@ def with_base(pull: Pull, answer: Json) -> Pull:
     """A pull request with what its own address says; `failed` where that is nothing."""
     base = text_of(dict_of(answer).get("base"), "ref") or None
     if base is None:
-        return altered(pull, read="failed")
+        return replace(pull, read="failed")
     merged = dict_of(answer).get("merged") is True or dict_of(answer).get("merged_at") is not None
     state = "merged" if merged else _STATES.get(text_of(answer, "state").upper(), pull.state)
-    return altered(pull, base=base, state=state, read="answered")
+    return replace(pull, base=base, state=state, read="answered")
 
 
 def rest_repository(item: Mapping[str, Json]) -> str:

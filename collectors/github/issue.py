@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from github import Auth, Github
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.errors import InvalidInput
 from collectors.github import queries
@@ -70,7 +70,7 @@ def read_github(
         answer = _by_graphql(client, place) if site.token is not None else None
         nothing = HostBranches(repository=repository)
         answer = answer or GitHubAnswer(issue=read_by_rest(client, place), branches=nothing)
-        return altered(answer, requests=len(client.sent))
+        return replace(answer, requests=len(client.sent))
 
 
 def read_github_branches(
@@ -90,7 +90,7 @@ def read_github_branches(
         if branches.default_branch_state not in ("host-api", "none"):
             branches = with_default_branch(client, branches)
             if branches.failure is not None:
-                return altered(branches, protected_read="failed")
+                return replace(branches, protected_read="failed")
         return with_protected_branches(client, branches)
 
 
@@ -133,7 +133,7 @@ def _graph_facts(client: Client, place: Place, found: _Found) -> Issue | None:
     """The facts, with the older events where one page does not hold them all; None where there is no issue."""
     if number_of(found.item, "number") != place.number:
         return None
-    place = altered(place, canonical=text_of(found.repository, "nameWithOwner") or place.repository)
+    place = replace(place, canonical=text_of(found.repository, "nameWithOwner") or place.repository)
     events, before = _page(found.item)
     pages = 1
     while before and pages < _MOST_TIMELINE_PAGES:
@@ -162,11 +162,11 @@ def _page(item: Mapping[str, Json]) -> tuple[list[Json], str]:
 def _default_of(branches: HostBranches, found: _Found) -> HostBranches:
     """The default branch as the same answer tells it: null for a repository without a commit."""
     if any(e.path[:2] == ("repository", "defaultBranchRef") for e in found.errors):
-        return altered(branches, default_branch_state="failed")
+        return replace(branches, default_branch_state="failed")
     if "defaultBranchRef" not in found.repository:
         return branches
     name = text_of(found.repository.get("defaultBranchRef"), "name") or None
-    return altered(branches, default_branch=name, default_branch_state="host-api" if name else "none")
+    return replace(branches, default_branch=name, default_branch_state="host-api" if name else "none")
 
 
 def _why_nothing(client: Client, place: Place) -> Issue:
@@ -183,7 +183,7 @@ def _why_nothing(client: Client, place: Place) -> Issue:
     there = Place(repository=name, canonical=name, number=number, host=place.host)
     again = client.graph(queries.ISSUE, queries.variables(name, number), there.key)
     issue = _graph_facts(client, there, _found(again)) if isinstance(again, Reply) else None
-    return altered(issue or read_by_rest(client, there, reply), key=place.key)
+    return replace(issue or read_by_rest(client, there, reply), key=place.key)
 
 
 # --- the client ---

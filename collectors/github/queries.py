@@ -98,8 +98,6 @@ fragment Page on IssueCommentConnection {
 
 VIEWER: Final = "query Viewer { viewer { login } }"
 
-ALL: Final[dict[str, str]] = {"ISSUE": ISSUE, "MORE_TIMELINE": MORE_TIMELINE, "COMMENTS": COMMENTS, "VIEWER": VIEWER}
-
 
 def variables(repository: str, number: int, before: str | None = None) -> dict[str, str | int | None]:
     """The variables of the texts about one issue.

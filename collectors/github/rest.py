@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.github import queries
 from collectors.github.facts import (
@@ -117,7 +117,7 @@ def _timeline(client: Asks, place: Place, links: _Links) -> None:
         links.cut()
     for each in tied:
         pull = _asked_pull(client, each.pull, links) if each in asked else each.pull
-        links.found.append(pull_link(altered(each, pull=pull), place))
+        links.found.append(pull_link(replace(each, pull=pull), place))
 
 
 def _asked_pull(client: Asks, pull: Pull, links: _Links) -> Pull:
@@ -145,7 +145,7 @@ def _parent(client: Asks, place: Place, item: Mapping[str, Json], links: _Links)
     if isinstance(reply, Failure) or not number_of(reply.json, "number"):
         links.cut(reply if isinstance(reply, Failure) else None)
         unread_parent = relative("parent", {"number": int(number), "repository_url": f"/{name}"}, place)
-        links.found.append(altered(unread_parent, read="failed"))
+        links.found.append(replace(unread_parent, read="failed"))
         return
     links.found.append(relative("parent", dict_of(reply.json), place))
     if text_of(reply.json, "parent_issue_url"):
@@ -159,10 +159,10 @@ def with_default_branch(client: Asks, branches: HostBranches) -> HostBranches:
     """The branches with the default one, by one request."""
     reply = client.get(queries.repository_path(branches.repository), branches.repository)
     if isinstance(reply, Failure):
-        return altered(branches, default_branch_state="failed", failure=reply)
+        return replace(branches, default_branch_state="failed", failure=reply)
     # An empty repository names the branch that it would have.
     name = text_of(reply.json, "default_branch") or None
-    return altered(branches, default_branch=name, default_branch_state="host-api" if name else "failed")
+    return replace(branches, default_branch=name, default_branch_state="host-api" if name else "failed")
 
 
 def with_protected_branches(client: Asks, branches: HostBranches) -> HostBranches:
@@ -181,4 +181,4 @@ def with_protected_branches(client: Asks, branches: HostBranches) -> HostBranche
         if not has_next(reply):
             state = "answered"
             break
-    return altered(branches, protected=tuple(sorted(names)), protected_read=state, failure=failure)
+    return replace(branches, protected=tuple(sorted(names)), protected_read=state, failure=failure)

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.jira.facts import (
     Above,
@@ -101,8 +101,8 @@ def _link_above(above: Above) -> IssueLink:
 def _with_versions(link: IssueLink, found: _Found, targets: TargetFields, *, asked: bool) -> IssueLink:
     fields = found.fields.get(link.key)
     if fields is not None:
-        return altered(link, read="answered", versions=read_aims(fields, targets))
-    return altered(link, read="failed" if asked and found.asked else "not-asked")
+        return replace(link, read="answered", versions=read_aims(fields, targets))
+    return replace(link, read="failed" if asked and found.asked else "not-asked")
 
 
 def _faults_of(jira: JiraPort, found: _Found, keys: Sequence[str]) -> list[Failure]:

@@ -17,7 +17,7 @@ import requests
 import urllib3
 from jira import JIRA, JIRAError
 from msgspec import Struct
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.http_body import reader_until
 from collectors.http_waiting import CLOCK, Clock, next_wait, pause, within
@@ -195,11 +195,11 @@ def _unread(jira: _Connection, key: str, failure: Failure) -> Issue:
     if failure.kind == "not-found" and jira.site.token and not (jira.last and jira.last.names_a_user):
         who = _who(jira)
         if isinstance(who, Identity):
-            failure = altered(failure, detail=f"{key} is missing or not visible to {jira.site.scrub(who.name)}")
+            failure = replace(failure, detail=f"{key} is missing or not visible to {jira.site.scrub(who.name)}")
         elif who.kind in ("auth-wanted", "auth-refused", "access-denied"):
             failure = who
         else:
-            failure = altered(failure, detail=f"{failure.detail}, if the login counted: {who.detail}")
+            failure = replace(failure, detail=f"{failure.detail}, if the login counted: {who.detail}")
     read: Literal["not-found", "failed"] = "not-found" if failure.kind == "not-found" else "failed"
     return Issue(key=key, source="jira", read=read, failure=failure)
 
@@ -242,7 +242,7 @@ def _joined(faults: Sequence[Failure]) -> Failure | None:
     """One failure of several: the first one's kind, and the words of all."""
     if not faults:
         return None
-    return altered(faults[0], detail="; ".join(dict.fromkeys(fault.detail for fault in faults)))
+    return replace(faults[0], detail="; ".join(dict.fromkeys(fault.detail for fault in faults)))
 
 
 def _links_read(

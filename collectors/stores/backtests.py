@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -42,8 +43,6 @@ def read_backtest(preferences: Path, project_key: str) -> KeptBacktest | None:
 
 
 def _place(preferences: Path, project_key: str) -> Path:
-    from hashlib import sha256  # noqa: PLC0415 - 6 ms for its OpenSSL
-
     digest = sha256(project_key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return _folder(preferences) / f"{digest}.json"
 

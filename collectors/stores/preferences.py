@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
-from msgspec.structs import replace as altered
+from msgspec.structs import replace
 
 from collectors.stores.recent_entries import (
     MOST_DAYS,
@@ -109,12 +109,12 @@ def read_recent(
         return Remembered()
     found = parse_recent(reading.data, project_key, name, old_key=old_key)
     if reading.moving:
-        found = altered(found, detail=f"{found.detail} (another program is writing it)")
+        found = replace(found, detail=f"{found.detail} (another program is writing it)")
     if now is None:
         return found
     days = time_to_live(branch_ttl_days, found.branch_ttl_days)
     old = tuple(choice for choice in found.choices if is_expired(choice, now, days))
-    return altered(found, choices=tuple(c for c in found.choices if c not in old), expired=old)
+    return replace(found, choices=tuple(c for c in found.choices if c not in old), expired=old)
 
 
 def parse_recent(data: bytes, project_key: str, what: str, *, old_key: str | None = None) -> Remembered:

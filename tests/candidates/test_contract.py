@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -15,7 +16,7 @@ from msgspec.structs import replace as altered
 from candidates.contract import SCHEMA_NAMES, decode_bundle, encode_bundle, encode_pretty, json_schema
 from collectors.errors import InvalidInput
 from ranking.facts import Branch, Facts, FailureKind, Tag
-from tests.support.program import Answer, base_branch
+from tests.support.program import ROOT, Answer, base_branch
 from tests.support.servers import HOST, silent_listener
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def test_every_answer_stands_under_its_schema(stand: MakeStand, situation: str) 
 
 
 def held_to_the_design(decision: Answer) -> None:
-    """What a schema does not say and DESIGN.md does."""
+    """What a schema does not say and docs/contract.md does."""
     four = [decision[key] for key in ("baseBranch", "baseRef", "baseCommit", "baseBranchSource")]
     assert all(part is None for part in four) or None not in four
     assert decision["baseBranchSource"] in {None, "remembered", "derived", "default"}
@@ -154,6 +155,7 @@ def test_the_printed_schema_is_the_one_that_is_tested_with(name: str) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.json() == json.loads(json.dumps(json_schema(name)))
     assert done.json()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert "docs/contract.md" in done.json()["$comment"]
 
 
 def test_the_schemas_are_these_and_closed_at_every_depth() -> None:
@@ -407,3 +409,23 @@ def test_a_good_bundle_comes_through_whole() -> None:
     least["refs"] = {"provenance": "local", "complete": False, "branches": [{"name": "main"}]}
     assert decode_bundle(json.dumps(least).encode()).refs.branches[0].name == "main"
     assert faults("bundle", deepcopy(least)) == []
+
+
+@pytest.mark.parametrize("name", SCHEMA_NAMES)
+def test_the_document_explains_every_key_and_every_value(name: str) -> None:
+    page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"[\w@/-]+", " ".join(re.findall(r"`([^`]+)`", page))))
+    said = {word for part in json_schema(name)["$defs"].values() for word in words_of(part)}
+    assert said - words == set()
+
+
+def words_of(schema: Any) -> Iterator[str]:  # noqa: ANN401 - a JSON Schema
+    """The keys of a schema and the values of its closed lists."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+        yield from (value for value in schema.get("enum", ()) if isinstance(value, str))
+        for inner in schema.values():
+            yield from words_of(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from words_of(inner)

@@ -404,7 +404,6 @@ print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child i
 """
 
 
-@pytest.mark.issue(6)
 def test_fifty_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "preferences.json"
     path.write_text('{"theme": 1.0}', encoding="utf-8")
@@ -457,7 +456,6 @@ print(json.dumps({"rounds": rounds, "drafts": drafts}))
 """
 
 
-@pytest.mark.issue(6)
 def test_two_hundred_killed_writers_leave_the_old_or_the_new(tmp_path: Path) -> None:
     answer = run(KILLED, tmp_path / "preferences.json", 200)
     assert isinstance(answer, dict)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from collectors.errors import SetupError
-from collectors.process import Deadline, Git, Ran, git_environment, run
+from collectors.process import Deadline, Git, ProcessResult, git_environment, run
 from tests.support.processes import alive, needs_proc
 
 if TYPE_CHECKING:
     from tests.support.repositories import Workshop
 
 
-def ran(stdout: bytes) -> Ran:
-    return Ran(argv=("git",), code=0, stdout=stdout, stderr="", milliseconds=1)
+def ran(stdout: bytes) -> ProcessResult:
+    return ProcessResult(argv=("git",), code=0, stdout=stdout, stderr="", milliseconds=1)
 
 
 def test_lines_end_at_newlines_only() -> None:

@@ -20,7 +20,7 @@ from collectors.git.failures import failure_of
 from collectors.git.refspecs import covers_all_branches, parse_refspec, tracking_splitter
 from collectors.issue.reference import parse_reference
 from collectors.jira.facts import forge_link
-from collectors.process import Ran
+from collectors.process import ProcessResult
 from collectors.remote_url import host_of, owner_and_name, redact, remote_type, rewritten
 from ranking.conventions import name_under
 from ranking.names import HEADS, fault_of, shown
@@ -142,7 +142,7 @@ def test_refspecs_of_anything_tell_a_branch_or_none(specs: list[str], refnames: 
 @fuzzed
 @given(st.lists(texts, max_size=4).map("\n".join), st.sampled_from((None, 0, 1, 128)))
 def test_whatever_git_wrote_becomes_a_failure_of_a_known_kind(stderr: str, code: int | None) -> None:
-    ran = Ran(argv=("git",), code=code, stdout=b"", stderr=stderr, milliseconds=5)
+    ran = ProcessResult(argv=("git",), code=code, stdout=b"", stderr=stderr, milliseconds=5)
     failure = failure_of(ran, "host")
     assert failure.detail
     assert (failure.kind == "timed-out") >= (code is None)

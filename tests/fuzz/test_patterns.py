@@ -28,6 +28,8 @@ EVERY = frozenset(ALPHABET)
 
 ARGUED = {
     "ranking.versions._NUMBERS": "nothing has to follow a wildcard, so none is tried twice",
+    "ranking.record._ISSUE_KEY": "it begins at the name's start or behind a slash, which no part of it holds",
+    "ranking.versions._ISSUE_KEY": "the one dash is in no part, so a text is divided in one way",
     "collectors.config.keys._LANGUAGE": "each round begins with a mark that none of it holds",
     "collectors.github.facts._UNSHOWN": "what was begun ends at the text's end at the latest, a tick's at the line's",
 }

@@ -25,7 +25,7 @@ from candidates.resolver import resolve
 from candidates.run.decide import Policy, decide
 from candidates.run.replay import recollected
 from ranking.names import fault_of
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.fuzz.hostile import GOOD_BUNDLE, answered, as_bytes, bundles, bytes_like, damaged, faults_of, fuzzed, texts
 
 if TYPE_CHECKING:

@@ -15,26 +15,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from candidates.checks.gate import gate
-from candidates.questions.languages import ENGLISH, parse_language
 from candidates.state_file import base_faults, change_text, parse_state
 from collectors.config.files import parse_file
 from collectors.errors import InvalidInput
 from collectors.git.commit_graph import (
     parse_batch,
-    parse_parents,
+    parse_graph,
     parse_timestamps,
-    parse_walk,
     signed_at,
     to_datetime,
 )
 from collectors.git.ref_lines import PEELED, parse_ref_lines
-from collectors.git.refs import parse_advertised, parse_default_branch
+from collectors.git.refs import parse_advertised
 from collectors.git.repository import parse_boolean, parse_config, parse_git_version
 from collectors.issue.file import read_issue
 from collectors.stores.preferences import parse_recent
 from collectors.stores.recent_entries import damage_of, stored_in
 from collectors.stores.store_file import Document, parse_document
-from ranking.names import HEADS
+from ranking.names import HEADS, Oid
 from tests.fuzz.hostile import GOOD_BUNDLE, answered, as_bytes, bytes_like, damaged, fuzzed, texts, values
 from tests.ranking.facts_builder import OID
 
@@ -142,12 +140,6 @@ def test_a_configuration_file(data: bytes, source: str) -> None:
 
 
 @fuzzed
-@given(bytes_like(b'[x]\ny = "{count}"\n', "\n".join(f'{k} = "{v}"' for k, v in ENGLISH.texts.items()).encode()))
-def test_a_language_file(data: bytes) -> None:
-    answered(lambda: parse_language(data, "xx", ENGLISH.texts, "the file"))
-
-
-@fuzzed
 @given(bytes_like(GOOD_LISTING, GOOD_ROWS))
 def test_what_git_lists(data: bytes) -> None:
     text = data.decode("utf-8", "backslashreplace")
@@ -155,10 +147,9 @@ def test_what_git_lists(data: bytes) -> None:
     if not isinstance(found, Exception):
         assert "HEAD" not in found.branches
         assert all(name.encode() for name in (*found.branches, *found.tags))
+        assert found.default is None or "\n" not in found.default
     heads = answered(lambda: parse_ref_lines(text, " ").under(HEADS))
     assert isinstance(heads, Exception) or not any(name.endswith(PEELED) for name in heads)
-    default = parse_default_branch(text)
-    assert default is None or "\n" not in default
 
 
 @fuzzed
@@ -179,8 +170,9 @@ def test_what_git_says_of_objects(data: bytes) -> None:
     seconds = signed_at(data)
     if seconds is not None:
         to_datetime(seconds)
-    for parser in (parse_batch, parse_timestamps, parse_walk, parse_parents):
+    for parser in (parse_batch, parse_timestamps):
         answered(partial(list, parser(data)))
+    answered(partial(parse_graph, data, [Oid(OID)]))
 
 
 @fuzzed

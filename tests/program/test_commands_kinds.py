@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tests.support.program import Answer
     from tests.support.repositories import MakeStand, Repo, Stand, Workshop
 
-pytestmark = pytest.mark.issue(4)
-
 
 @pytest.fixture
 def stale(stand: MakeStand) -> Stand:

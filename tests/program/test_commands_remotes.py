@@ -113,6 +113,18 @@ def test_a_branch_that_is_gone_from_the_remote_is_never_chosen(stale: Stand, opt
     assert "refs/remotes/origin/release/1.9" in stale.clone.refs()  # nothing is pruned
 
 
+@pytest.mark.parametrize("version", [("--issue-version", "8.4.0"), ("--issue-version", "9.0.0"), ()])
+def test_one_remote_gives_one_answer_whatever_this_clone_has_for_its_default(
+    lines: Stand, version: tuple[str, ...]
+) -> None:
+    answers = []
+    for pointer in ("main", "develop", None):
+        lines.clone.git("remote", "set-head", "origin", *([pointer] if pointer else ["--delete"]))
+        decision = resolve(lines.clone.path, *version)
+        answers.append((settled(decision), decision["baseBranchEvidence"], decision["repository"]))
+    assert answers[0] == answers[1] == answers[2]
+
+
 def test_explain_fetches_nothing(stale: Stand) -> None:
     before = stale.clone.refs()
     done = base_branch("explain", stale.clone.path, "--issue-version", "1.10.1")

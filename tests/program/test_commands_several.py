@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tests.support.program import Answer as Schema
     from tests.support.repositories import Repo, Workshop
 
-pytestmark = pytest.mark.issue(4)
-
 
 @pytest.fixture(scope="module")
 def schema() -> Schema:

@@ -71,9 +71,9 @@ def test_help_and_a_usage_error_load_the_command_line_alone(arguments: tuple[str
 
 def test_resolve_loads_no_client_and_no_terminal(stand: MakeStand) -> None:
     heavy, own = costs("resolve", stand("release_lines").clone.path, "--autopilot", "--issue-version", "8.4.0")
-    clients = {"pygit2", "jira", "github", "requests", "rich", "platformdirs", "hashlib", "ssl", "http"}
-    assert heavy & (clients | {"tomllib"}) == set()
-    assert own <= 84
+    clients = {"pygit2", "jira", "github", "requests", "rich", "platformdirs", "ssl", "http"}
+    assert heavy & clients == set()
+    assert own <= 89
 
 
 def starts(folder: Path, *arguments: str | Path) -> tuple[list[str], int]:
@@ -114,15 +114,15 @@ def test_git_is_started_as_often_whatever_the_repository_holds(tmp_path: Path, s
     few, objects = starts(tmp_path, *question)
     # What is asked of the remote and what is read here go side by side, in no order.
     looked = "version rev-parse config ls-remote show-ref symbolic-ref".split()
-    lineage = "cat-file rev-list rev-list for-each-ref".split()
+    lineage = "rev-list for-each-ref".split()
     assert sorted(few) == sorted([*looked, *lineage, "rev-list"])
-    line = """commit refs/heads/release/9.{0}\nmark :{1}\ncommitter A <a@b.c> 1700000000 +0000\ndata 1\nx
+    line = """commit refs/heads/release/9.{0}\nmark :{1}\ncommitter A <a@b.c> 17000000{1:02} +0000\ndata 1\nx
 from refs/heads/main^0\nreset refs/tags/v9.{0}.0\nfrom :{1}\n\n"""
     made.remote.git("fast-import", "--quiet", stdin="".join(line.format(i, i + 1) for i in range(60)))
     made.clone.git("fetch", "--quiet")
     many, more = starts(tmp_path, *question)
     assert sorted(many) == sorted(few)
-    # One for each new branch, its tag, and its date.
+    # Not more than one for each new branch, its tag, and its date.
     assert objects < more <= objects + 3 * 60
 
 

@@ -105,7 +105,7 @@ def test_an_ending_while_several_repositories_wait_for_their_remotes(stand: Make
         paths = (clone.path, clone.path / ".git" / "..")
         arguments = ("resolve", *paths, "--autopilot", "--timeout=60")
         with start(*arguments, environ={"MARKER": str(tmp_path)}) as running:
-            waiting = [listener.accept()[0] for _ in range(4)]  # two questions each
+            waiting = [listener.accept()[0] for _ in paths]
             assert ended(running, signal.SIGTERM) == INTERRUPTED
         assert alive(f"MARKER={tmp_path}") == []
         for line in waiting:

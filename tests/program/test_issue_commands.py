@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tests.support.program import Answer
     from tests.support.repositories import MakeStand
 
-pytestmark = pytest.mark.issue(5)
-
 APP = "acme/app"
 LINE = "release/8.3.0"
 

@@ -7,10 +7,12 @@ import os
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.program import ROOT, environment
+from collectors.config.keys import KEYS, REPOSITORY_MAY_SET
+from tests.support.program import ROOT, base_branch, environment, resolve
 
 if TYPE_CHECKING:
     from tests.support.repositories import MakeStand
@@ -63,6 +65,63 @@ def test_the_sessions(tmp_path: Path, stand: MakeStand) -> None:
 
 
 def test_every_link_to_a_file_leads_to_one() -> None:
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).is_file(), f"{page.name}: {target}"
+            if not target.startswith("https://"):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_path_of_the_source_is_one() -> None:
+    for name in ("CONTRIBUTING.md", "docs/architecture.md"):
+        paths = re.findall(r"`([\w.-]+/[\w./-]*)`", (ROOT / name).read_text(encoding="utf-8"))
+        assert len(paths) > 10
+        lost = [path for path in paths if not any((folder / path).exists() for folder in (ROOT, ROOT / "candidates"))]
+        assert lost == [], name
+
+
+def examples(language: str) -> list[str]:
+    """The README's blocks in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_examples_of_configuration_files_are_right(tmp_path: Path, stand: MakeStand) -> None:
+    top = stand("release_lines").clone.path
+    repository, user = examples("toml")
+    preferences, issue = examples("json")
+    # A choice of long ago would have expired.
+    preferences = re.sub(r'(?<="lastUsed": ")[^"]+', f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", preferences)
+    (top / ".base-branch.toml").write_text(repository)
+    for name, text in (("config.toml", user), ("preferences.json", preferences), ("issue.json", issue)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o600)
+    more = {"BASE_BRANCH_CONFIG": f"{tmp_path}/config.toml", "BASE_BRANCH_PREFERENCES": f"{tmp_path}/preferences.json"}
+    shown = base_branch("config", top, environ=more)
+    assert (shown.code, shown.err) == (0, "")
+    assert re.search(r"multipleVersions +lowest \(.*\.base-branch\.toml", shown.out.decode())
+    assert re.search(r"jira\.url +https://acme\.atlassian\.net \(.*config\.toml", shown.out.decode())
+    recent = base_branch("recent", top, "--project-key", "acme/app", environ=more)
+    assert "release/8.4.0" in recent.out.decode()
+    decision = resolve(top, "--issue", tmp_path / "issue.json")
+    assert (decision["baseBranch"], decision["baseBranchSource"]) == ("release/8.4.0", "derived")
+
+
+def test_every_setting_is_listed_with_its_option_and_its_variables() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"(?m)^\| `([\w.]+)`( .*)$", page))
+    assert rows.keys() == KEYS.keys()
+    for name, key in KEYS.items():
+        first = rows[name]
+        assert (name in REPOSITORY_MAY_SET) == first.startswith(" * "), name
+        for word in (*key.variables, *([key.flag] if key.flag else [])):
+            assert f"`{word}`" in first, (name, word)
+
+
+def test_every_test_that_the_security_page_names_is_there() -> None:
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
+    files = re.findall(r"`((?:\w+/)?test_\w+\.py)`", page)
+    assert len(files) > 20
+    assert [name for name in files if not any(path.match(name) for path in sources)] == []
+    tests = re.findall(r"`([a-z]+(?:_[a-z]+)+)…?`", page)
+    assert len(tests) > 5
+    assert [name for name in tests if not any(f"def test_{name}" in text for text in sources.values())] == []

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from tests.support.program import Answer
 
-pytestmark = pytest.mark.issue(4)
-
 LINE = "refs/remotes/origin/release/1.2"
 
 

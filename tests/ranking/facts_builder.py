@@ -30,7 +30,7 @@ from ranking.facts import (
     Settings,
     Tag,
 )
-from ranking.rank import rank
+from ranking.ranker import rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -26,6 +26,7 @@ PURE = {
     "functools",
     "heapq",
     "itertools",
+    "math",
     "operator",
     "msgspec",
     "msgspec.structs",
@@ -73,7 +74,8 @@ def faults(source: str) -> list[str]:
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             found.append(f"shares {', '.join(node.names)}")
         elif isinstance(node, (ast.FunctionDef, ast.Lambda)) and list(imports_inside(node)):
-            found.append("imports in a function")
+            # A package loads its public names when they are asked for (PEP 562).
+            found += ["imports in a function"] if getattr(node, "name", "") != "__getattr__" else []
         elif isinstance(node, ast.ImportFrom) and "Any" in {alias.name for alias in node.names}:
             found.append("imports Any")
     return found
@@ -90,7 +92,7 @@ def imports_inside(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def test_the_package_is_there() -> None:
-    assert {path.stem for path in MODULES} >= {"facts", "names", "versions", "conventions", "lines", "weights", "rank"}
+    assert {path.stem for path in MODULES} >= {"facts", "versions", "record", "signals", "match", "weights", "ranker"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)

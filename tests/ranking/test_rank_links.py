@@ -8,10 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from ranking.facts import Issue, IssueLink, IssueVersion, Ranking
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import answer, details, facts, names, outcome, parent, pull, versions, wants
 
 BRANCHES = "main release/1.1 release/1.2"
+MISSING = "no branch exists for it yet (it would be"
 NOTHING = "no branch and no release tag here belongs to the line of"
 
 
@@ -131,7 +132,7 @@ def test_an_ancestor_behind_the_nearest_does_not_count() -> None:
             [
                 (
                     "version-convention +15: inherited fixVersions 1.3.0 of APP-9: "
-                    "newer than release/1.2, the newest here; no branch release/1.3 is cut for it"
+                    "newer than release/1.2, the newest here; no branch exists for it yet (it would be release/1.3)"
                 )
             ],
         ),
@@ -275,7 +276,7 @@ def test_a_pull_request_to_where_the_version_waits_is_not_against_it() -> None:
         ),
         pytest.param(
             IssueLink(kind="release", key="9.9"),
-            "linked release 9.9: newer than release/1.2, the newest here; no branch release/9.9 is cut for it",
+            f"linked release 9.9: newer than release/1.2, the newest here; {MISSING} release/9.9)",
         ),
     ],
 )

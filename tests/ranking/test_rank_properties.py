@@ -31,7 +31,7 @@ from ranking.facts import (
     Settings,
     Tag,
 )
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import NOW, OID, chose, facts, names, parent, pull, tag, unhurried, versions, wants
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def test_two_modules_of_the_same_initials_in_any_order() -> None:
 HASH_SCRIPT = """
 import sys, msgspec
 from ranking.facts import Facts
-from ranking.rank import rank
+from ranking.ranker import rank
 for line in sys.stdin.buffer:
     sys.stdout.buffer.write(msgspec.json.encode(rank(msgspec.json.decode(line, type=Facts))) + b"\\n")
 """
@@ -399,7 +399,10 @@ def test_the_order_of_the_weights() -> None:
     assert weights.RUNNER_UP > weights.WEAK_MATCH > weights.AFFECTED > weights.MENTIONED > 0
     assert weights.REPO_DEFAULT > weights.SERVER_DEFAULT > weights.NOT_CUT_YET
     assert weights.LISTED > weights.CACHED > 0
-    assert all(type(v) is int for n, v in vars(weights).items() if n.isupper())
+    tables = {"FORESEEN", "TIED", "PRIORS", "SENTENCES"}
+    assert all(type(v) is int for n, v in vars(weights).items() if n.isupper() and n not in tables)
+    assert 0 < weights.TIED < weights.FORESEEN < 1 < weights.RIVAL
+    assert all(type(points) is int for points in weights.PRIORS.values())
 
 
 # --- free text ---
@@ -486,12 +489,14 @@ def test_a_recent_choice_lowers_nothing_that_it_chose(bundle: Facts) -> None:
 def test_a_version_lowers_nothing_that_it_names(bundle: Facts) -> None:
     """`release/1.1` stands where it stood, or better, once the only fix version is 1.1.1.
 
-    Without its twins, and without tags: of several that a version names, the others may be better supported.
+    Without its twins, and without tags: of several that a version names, the others may be better supported. The
+    default branch has a case of its own below.
     """
     alone = tuple(b for b in bundle.refs.branches if b.name not in {"1.1", "support/1.1", "1-1-stable", "stable11"})
     bundle = replace(
         bundle,
         issue=None,
+        repository=replace(bundle.repository, default_branch="main"),
         refs=replace(bundle.refs, branches=alone, tags=()),
         settings=replace(bundle.settings, max_candidates=1000, multiple_versions="ambiguous"),
     )
@@ -500,6 +505,11 @@ def test_a_version_lowers_nothing_that_it_names(bundle: Facts) -> None:
         if branch in names(before):
             after = rank(replace(bundle, issue=wants(label)))
             assert place(after, branch) <= place(before, branch)
+
+
+def test_a_version_lowers_no_default_branch_that_is_named_for_its_line() -> None:
+    bundle = facts("v1.x release/1.1", tags="v1.1.0@release/1.1", default="release/1.1", issue=wants("1.1.1"))
+    assert rank(bundle).chosen == "release/1.1"
 
 
 @unhurried
@@ -524,7 +534,7 @@ def test_evidence_begins_with_its_points() -> None:
 def test_a_name_of_a_hundred_kilobytes() -> None:
     for unit in ("a", "1.", "1-1.1_", "a1-", "1.0-rc", "é", "1.x-"):
         name = "release/1.2-" + unit * (100_000 // len(unit)) + "z"
-        assert names(rank(facts(["main", name], issue=wants("1.2.3"))))[0] == "main"
+        assert set(names(rank(facts(["main", name], issue=wants("1.2.3"))))) == {"main", name}
         ranking = rank(facts("main 1.2 1.3", issue=wants(name)))
         assert ranking.chosen in {"main", "1.2"}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from candidates.styled import Line
+from candidates.styled import Line, and_more
 from ranking.names import shown
 
 _MOST_CHARACTERS = 600
@@ -45,9 +45,7 @@ def code(raw: str) -> str:
 
 def codes(names: Iterable[str], most: int) -> str:
     """The first names of several; the rest counted."""
-    every = list(names)
-    more = f", and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(map(code, every[:most])) + more
+    return and_more(tuple(names), most, code)
 
 
 def line(parts: Line) -> str:

@@ -31,7 +31,8 @@ _FLAG_CHARACTER = 6.8
 _LONGEST_LABEL = 22
 _LONGEST_FLAG = 26
 _MOST_IN_WORDS = 12
-_LOST = "on no listed branch"
+# Not "on no branch": a branch may have taken the release in by a merge.
+_LOST = "on no branch's own line"
 
 
 class _Frame(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from candidates.contract import UNNAMED
+from candidates.evidence import split_detail, tied_names
 from candidates.explain.counterfactuals import deciding_changes
 from candidates.explain.page.escape import code, codes, line, text
 from candidates.explain.page.lanes import figure, in_words
@@ -138,9 +139,7 @@ def _about(record: Recorded) -> str:
 
 def _badges(record: Recorded) -> dict[str, str]:
     """What is said beside a branch's name: that it ties, that it is taken and by which rule."""
-    ranking, badges = record.ranking, {}
-    if ranking.ambiguous:
-        badges = {c.branch: "tie" for c in ranking.candidates if c.score == ranking.candidates[0].score}
+    badges = dict.fromkeys(tied_names(record.ranking), "tie")
     if record.branch is not None:
         taken = _BADGES.get(record.source or "", "answer")
         badges[record.branch] = f"tie, {taken}" if record.branch in badges else taken
@@ -184,10 +183,10 @@ def _candidate_rows(record: Recorded, candidates: Sequence[Candidate]) -> Iterat
 
 def _evidence(candidate: Candidate) -> Iterator[str]:
     for evidence in candidate.evidence[:_MOST_EVIDENCE]:
-        points, _, reason = evidence.detail.partition(": ")
-        weight = "some" if int(points) else "none"
+        points, reason = split_detail(evidence)
+        weight = "some" if points else "none"
         yield (
-            f'<li class="{weight}"><b>{text(points)}</b>'
+            f'<li class="{weight}"><b>{points:+}</b>'
             f'<span><span class="kind">{evidence.kind}:</span> {text(reason)}</span></li>'
         )
     if len(candidate.evidence) > _MOST_EVIDENCE:
@@ -200,7 +199,7 @@ def _carried(collected: Collected | None, names: Sequence[str]) -> dict[str, str
         return {}
     facts, repo = collected.facts, collected.view.repo
     made = {tag.name: tag.created_at.timestamp() if tag.created_at else float("-inf") for tag in facts.refs.tags}
-    placed = [(made[release.name], place, release) for place, release in enumerate(repo.lineage.all_releases())]
+    placed = [(made[release.name], place, release) for place, release in enumerate(repo.record.releases())]
     tags: dict[str, list[str]] = {name: [] for name in names}
     # The newest first: by day where that is known, else by version.
     for _, _, release in sorted(placed, key=lambda p: p[:2], reverse=True):

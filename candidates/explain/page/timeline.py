@@ -16,7 +16,7 @@ from ranking.facts import Facts
 from ranking.match import match
 from ranking.names import shown
 from ranking.order import newest_first
-from ranking.rank import View
+from ranking.ranker import View
 from ranking.targets import read_targets
 from ranking.versions import Version
 
@@ -57,7 +57,7 @@ class Lane(Struct, frozen=True, kw_only=True):
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
-    """Lanes, newest version first; `lost`: releases on no listed branch; `dated`: whether places are moments.
+    """Lanes, newest version first; `lost`: releases on no branch's own line; `dated`: whether places are moments.
 
     `lost_wanted`: versions of the issue whose line is among the lost.
     """
@@ -151,7 +151,7 @@ def _nearest(order: Mapping[str, int], view: View, collected: Collected, wanted:
 def _releases(facts: Facts, view: View) -> tuple[list[Mark], int]:
     """The release tags of which it is known who carries them; and how many there are beside."""
     dates = {tag.name: tag.created_at for tag in facts.refs.tags}
-    every = view.repo.lineage.all_releases()
+    every = view.repo.record.releases()
     known = [
         Mark(
             name=release.name,
@@ -230,9 +230,9 @@ def _wanted(facts: Facts, view: View) -> tuple[dict[str | None, tuple[str, ...]]
     for target in targets.own or targets.inherited:
         placed = match(target.reading, view.repo)
         takers: list[str | None] = list(placed.winners)
-        if placed.waits and view.listed.development is not None:
+        if placed.outcome == "not-created" and view.listed.development is not None:
             takers.append(view.listed.development)
-        if placed.lost:
+        if placed.outcome == "lost":
             takers.append(None)
         for name in takers:
             found[name].append(shown(target.label))

@@ -52,7 +52,7 @@ HISTORY = History(
 
 
 def outcomes(history: History) -> dict[str, str | None]:
-    questions = read_questions(history)
+    questions = read_questions(history).asked
     answers = ask(history, questions)
     return {q.tag: a.outcome if a else None for q, a in zip(questions, answers, strict=True)}
 
@@ -61,17 +61,54 @@ def outcomes(history: History) -> dict[str, str | None]:
 
 
 def test_a_question_for_every_release_oldest_first() -> None:
-    assert read_questions(HISTORY) == [
+    found = read_questions(HISTORY)
+    assert found.asked == (
         Question(tag="v0.9.0", at=day(5), accepted=("main",)),
         Question(tag="v1.0.0", at=day(12), accepted=("1.0",)),
         Question(tag="v1.0.1", at=day(20), accepted=("1.0",)),
         Question(tag="v1.1.0", at=day(35), accepted=("1.1",)),
-    ]
+    )
+    assert found.unjudged == {"prerelease": 1}
 
 
-def test_a_tag_off_every_branch_or_without_a_date_is_not_asked() -> None:
-    tags = (tag("v1.0.0", 12), Tag(name="v1.0.1", branches=("1.0",)), Tag(name="v1.0.2", created_at=day(3)))
-    assert read_questions(replace(HISTORY, tags=tags)) == []
+def merged(name: str, made: int, *branches: str) -> Tag:
+    return Tag(name=name, created_at=day(made), branches=(), merged_into=branches)
+
+
+def test_what_cannot_be_judged_is_counted_by_its_reason() -> None:
+    tags = (
+        tag("v1.0.0", 12),
+        Tag(name="v1.0.1", branches=("1.0",)),
+        Tag(name="v1.0.2", created_at=day(3)),
+        merged("v0.9.1", 40, "1.0"),
+        tag("v1.1.0-rc1", 31, "1.1"),
+        tag("nightly", 5, "main"),
+    )
+    found = read_questions(replace(HISTORY, tags=tags))
+    assert found.asked == ()
+    assert found.unjudged == {"gone": 1, "undated": 1, "unread": 1, "newer-line": 1, "prerelease": 1}
+
+
+def test_a_release_that_a_branch_took_in_is_asked_for_that_branch() -> None:
+    tags = (merged("v1.0.0", 12, "1.0", "feature/x"), merged("v1.1.0", 13, "main"))
+    assert [q.accepted for q in read_questions(replace(HISTORY, tags=tags)).asked] == [("1.0", "feature/x"), ("main",)]
+
+
+def test_a_release_that_was_merged_up_is_not_asked() -> None:
+    tags = (merged("v1.1.0", 12, "main"), merged("v1.0.1", 13, "main"), merged("v1.1.1", 14, "main"))
+    found = read_questions(replace(HISTORY, tags=tags))
+    assert [q.tag for q in found.asked] == ["v1.1.0", "v1.1.1"]
+    assert found.unjudged == {"newer-line": 1}
+
+
+def test_a_merge_is_shown_from_its_day_on() -> None:
+    history = replace(HISTORY, tags=(merged("v1.0.0", 12, "1.0", "1.1"),), merged_at={"v1.0.0": day(14)})
+    shown = {
+        at: as_of(history, Question(tag="v1.0.1", at=day(at), accepted=("1.0",))).refs.tags[0].merged_into
+        for at in (13, 14, 15, 31)
+    }
+    # 1.1 began on day 30.
+    assert shown == {13: None, 14: None, 15: ("1.0",), 31: ("1.0", "1.1")}
 
 
 def test_what_was_made_later_is_hidden_and_so_are_the_dates_of_branches() -> None:
@@ -114,11 +151,14 @@ def test_a_tag_on_the_default_beside_a_branch_of_its_version_cannot_be_judged() 
 
 def test_a_report_counts_and_names_the_conventions() -> None:
     questions = read_questions(HISTORY)
-    answers = [*ask(HISTORY, questions[:2]), None]
-    found = report(HISTORY, answers, len(questions))
-    assert (found.count("right"), found.unclear, found.left) == (2, 1, 1)
+    answers = [*ask(HISTORY, questions.asked[:2]), None]
+    found = report(HISTORY, answers, questions)
+    assert (found.count("right"), found.count("right", "default"), found.left) == (2, 1, 1)
+    assert found.unjudged == {"prerelease": 1, "on-default": 1}
     assert found.conventions == (Convention(template="{major}.{minor}", members=2),)
-    assert found.figure(day(50)) == Backtest(asked=2, right=2, wrong=0, held=0, at=day(50))
+    assert found.figure(day(50)) == Backtest(
+        asked=2, right=2, wrong=0, held=0, at=day(50), derived_right=1, derived_wrong=0
+    )
 
 
 def test_the_reason_of_a_tie_names_who_ties() -> None:
@@ -182,12 +222,13 @@ def test_a_repository_without_releases_keeps_nothing(stand: MakeStand, tmp_path:
 def test_under_the_floor_nothing_is_derived(stand: MakeStand, tmp_path: Path, floor: str, source: str) -> None:
     clone = stand("stable_dash").clone
     store = tmp_path / "own" / "preferences.json"
-    figure = Backtest(asked=10, right=8, wrong=1, held=1, at=BEGIN)
+    # 95 of 100 are right, of the derived ones 8 of 10.
+    figure = Backtest(asked=100, right=95, wrong=2, held=3, at=BEGIN, derived_right=8, derived_wrong=2)
     keep_backtest(store, KeptBacktest(project_key="KEY", tags=4, figure=figure))
     flags = ("--project-key", "KEY", "--issue-version", "7.0.2", "--derive-floor", floor)
     decision = resolve(clone.path, *flags, environ={"BASE_BRANCH_PREFERENCES": str(store)})
     assert decision["baseBranchSource"] == source
-    said = f"deriveFloor {floor}: the backtest was right in 80.0% only, so nothing is derived"
+    said = f"deriveFloor {floor}: the backtest's derived answers were right in 80.0% only, so nothing is derived"
     assert (said in decision["baseBranchEvidence"]["notes"]) is (source == "default")
 
 
@@ -237,7 +278,7 @@ def test_an_interrupt_says_what_was_asked_and_keeps_nothing(tmp_path: Path) -> N
     assert child.returncode == 130
     told = json.loads(out)
     assert told["notAsked"] > 0
-    assert told["notAsked"] + len(told["answers"]) + told["unclear"] == 40 * 60
+    assert told["notAsked"] + len(told["answers"]) + sum(told["unjudged"].values()) == 40 * 60
     assert not store.parent.exists()
 
 

@@ -11,7 +11,7 @@ from candidates.explain.text import explain
 from candidates.resolver import resolve
 from candidates.run.replay import recollected
 from ranking.facts import Settings
-from ranking.rank import rank, read_asked
+from ranking.ranker import rank, read_asked
 from tests.ranking.facts_builder import chose, facts, wants
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from candidates.explain.markdown import label, markdown, mermaid, span
 from candidates.explain.records import Recorded, parse_saved, recorded
 from candidates.run.replay import recollected
 from ranking.facts import Issue, IssueVersion
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import facts, wants
+from tests.support.fitted import unfitted
 
 if TYPE_CHECKING:
     from ranking.facts import Facts
@@ -31,7 +32,7 @@ TIED = of(facts(LINES, issue=wants(("8.3.0", "8.4.0"))))
 
 
 def test_the_whole_markdown() -> None:
-    assert markdown(FOUND) == MARKDOWN
+    assert unfitted(markdown(FOUND)) == unfitted(MARKDOWN)
 
 
 MARKDOWN = """\
@@ -77,7 +78,7 @@ def test_a_tie_and_what_would_decide_it() -> None:
 
 
 def test_the_whole_picture() -> None:
-    assert mermaid(FOUND) == PICTURE
+    assert unfitted(mermaid(FOUND)) == unfitted(PICTURE)
 
 
 PICTURE = """\
@@ -102,7 +103,7 @@ def test_a_picture_of_many_has_the_first_and_counts_the_rest() -> None:
 
 
 def test_both_are_two_documents_with_an_empty_line_between() -> None:
-    assert text_of(FOUND, View(markdown=True, mermaid=True)).decode() == f"{MARKDOWN}\n{PICTURE}"
+    assert text_of(FOUND, View(markdown=True, mermaid=True)).decode() == f"{markdown(FOUND)}\n{mermaid(FOUND)}"
 
 
 def test_a_record_says_what_it_cannot_tell() -> None:

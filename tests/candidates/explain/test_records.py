@@ -15,7 +15,7 @@ from candidates.explain.records import parse_saved, save_bundle
 from candidates.run.decide import Policy, decide
 from candidates.run.replay import recollected
 from collectors.errors import InvalidInput
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import facts, wants
 from tests.support.program import base_branch
 

@@ -21,7 +21,7 @@ from candidates.resolver import resolve
 from candidates.setup.schemas import schema_of
 from collectors.errors import InvalidInput, SetupError
 from ranking.facts import Failure
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import chose, facts, unhurried, wants
 
 if TYPE_CHECKING:

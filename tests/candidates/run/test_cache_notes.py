@@ -9,8 +9,6 @@ from candidates.run.cache_notes import cache_notes
 from collectors.git.local_refs import Elsewhere, LocalRefs
 from ranking.names import Refname
 
-pytestmark = pytest.mark.issue(4)
-
 PLAIN = LocalRefs(
     heads={},
     tracking={"main": "a" * 40},

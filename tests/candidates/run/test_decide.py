@@ -21,7 +21,7 @@ from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from collectors.git.refs import RemoteChoice, RemoteQuestion
 from ranking.facts import Failure, RecentChoice, Settings
-from ranking.rank import rank, read_asked
+from ranking.ranker import rank, read_asked
 from tests.ranking.facts_builder import OID, chose, facts, wants
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def test_near_names_are_offered() -> None:
 @pytest.mark.parametrize(
     ("bundle", "why"),
     [
-        (silent(), "origin did not answer"),
+        (silent(), "origin did not answer (timed-out)"),
         (here(facts(BRANCHES, provenance="local", complete=False)), "origin was not asked"),
         (here(facts(BRANCHES, complete=False)), "the list of origin is incomplete"),
     ],
@@ -393,7 +393,7 @@ def policies() -> Iterator[Policy]:
 
 
 def assert_kept(decision: Decision, code: ExitCode, seen: Collected, policy: Policy) -> None:
-    """DESIGN.md's rules of a decision."""
+    """The rules of a decision in docs/contract.md."""
     case = (seen.facts, policy)
     branch, _, commit, source, status = base(decision)
     assert len({half is None for half in base(decision)[:4]}) == 1, case

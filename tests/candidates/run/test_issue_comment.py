@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace as altered
 
 from candidates.contract import decode_bundle
-from candidates.run.issue_comment import marker_of, question_on
+from candidates.run.issue_comment import answered_changes, marker_of, question_on
 from collectors.jira.comments import text_of
 from ranking.facts import Evidence
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.support.github_server import Canned, Hub, Item, Milestone, Repo, github_server
 from tests.support.issue_world import World, prefer, world_of
 from tests.support.jira_server import Jira, Reply, jira_server, version
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from tests.support.program import Answer
     from tests.support.repositories import MakeStand
-
-pytestmark = pytest.mark.issue(5)
 
 APP = "acme/app"
 TIED = ["release/8.2.0", "release/8.3.0"]
@@ -276,6 +274,11 @@ def test_an_answer_by_base_keeps_that_the_run_asked(world: World, data_center: J
     assert kept["baseBranchEvidence"]["askedOnIssue"] == asked
 
 
+def test_a_breaker_that_something_else_tripped_is_left_alone() -> None:
+    breaker = {"tripped": True, "trigger": 3, "detail": "asked on APP-1: https://jira"}
+    assert answered_changes({"circuitBreaker": breaker}) == {}
+
+
 # --- what is quoted ---
 
 
@@ -317,7 +320,6 @@ def test_a_milestone_and_a_label_do_not_tie(world: World, hub: Hub) -> None:
     assert world.with_github(hub).resolve("#12", "--ask-on-issue")["baseBranch"] == "release/8.3.0"
 
 
-@pytest.mark.issue(7)
 def test_a_factory_run_requests_the_comment_and_posts_nothing(world: World, jira: Jira, tmp_path: Path) -> None:
     result, stage = tmp_path / "result.json", tmp_path / "stage.json"
     stage.write_text("{}")
@@ -332,7 +334,6 @@ def test_a_factory_run_requests_the_comment_and_posts_nothing(world: World, jira
     assert jira.asked("POST comment") == 0
 
 
-@pytest.mark.issue(7)
 def test_a_factory_run_that_is_rate_limited_says_so(world: World, jira: Jira, tmp_path: Path) -> None:
     result, stage = tmp_path / "result.json", tmp_path / "stage.json"
     stage.write_text("{}")

@@ -113,6 +113,7 @@ def test_every_setting_has_a_flag_and_stands_in_the_bundle(lines: Stand) -> None
         "--branch-ttl-days": "3",
         "--max-candidates": "2",
         "--derive-floor": "0.5",
+        "--derive-at": "0.6",
         "--work-prefixes": "try/,spike/",
     }
     found = settings_of(*(word for pair in options.items() for word in pair), where=lines.clone.path)
@@ -124,6 +125,7 @@ def test_every_setting_has_a_flag_and_stands_in_the_bundle(lines: Stand) -> None
         "branchTtlDays": 3,
         "maxCandidates": 2,
         "deriveFloor": 0.5,
+        "deriveAt": 0.6,
         "workPrefixes": ["try/", "spike/"],
     }
     assert {FLAGS[flag].name for flag in options} == found.keys()

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from tests.support.repositories import MakeStand
 
-pytestmark = pytest.mark.issue(5)
-
 Check = dict[str, Any]
 ORDER = ["git", "repository", "configuration", "preferences", "remote", "jira", "github"]
 

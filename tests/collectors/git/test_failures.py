@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collectors.git.failures import classify, failure_of, relevant_line
-from collectors.process import Ran
+from collectors.process import ProcessResult
 from ranking.facts import Failure, FailureKind
 
 SSH_TAIL = (
@@ -100,7 +100,7 @@ def test_what_says_nothing_is_said_to_say_nothing() -> None:
 
 def test_the_detail_is_redacted_and_the_host_named() -> None:
     said = "fatal: unable to access 'https://u:s3cret@h.example/a/': Could not resolve host: h.example\n"
-    ran = Ran(argv=("git",), code=128, stdout=b"", stderr=said, milliseconds=5)
+    ran = ProcessResult(argv=("git",), code=128, stdout=b"", stderr=said, milliseconds=5)
     assert failure_of(ran, "h.example") == Failure(
         kind="host-not-found",
         detail="fatal: unable to access 'https://***@h.example/a/': Could not resolve host: h.example",
@@ -110,5 +110,5 @@ def test_the_detail_is_redacted_and_the_host_named() -> None:
 
 
 def test_a_time_out_says_how_long_it_was_waited_for() -> None:
-    ran = Ran(argv=("git",), code=None, stdout=b"", stderr="", milliseconds=1530)
+    ran = ProcessResult(argv=("git",), code=None, stdout=b"", stderr="", milliseconds=1530)
     assert failure_of(ran, "h") == Failure(kind="timed-out", detail="no answer within 1.5 s", host="h")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import starmap, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +18,13 @@ from hypothesis import strategies as st
 
 from candidates.setup.recipes import Branch, Clone, Commit, Delete, Merge, Recipe, Tag, build, load_recipe
 from collectors.git import objects as git_objects
-from collectors.git.commit_graph import Line, parse_batch, parse_walk, to_datetime
+from collectors.git.commit_graph import Line, parse_batch, parse_graph, to_datetime
 from collectors.git.objects import Lineage, read_ahead_behind, read_dates, read_lineage
 from collectors.process import Deadline, Git
 from ranking.names import BranchName, Oid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tests.support.repositories import Workshop
 
@@ -62,7 +64,7 @@ def lineage(git_dir: Path, default: str | None, executable: str = "git") -> Line
 
 
 def expected_branches(git_dir: Path, default: str) -> dict[str, tuple[str, ...]]:
-    """DESIGN.md's `tags[].branches`, with one git question a branch."""
+    """`tags[].branches` of docs/contract.md, with one git question a branch."""
     tips = refs(git_dir, "heads")
     trunk = ask(git_dir, "rev-list", "--first-parent", tips[default]).split()
     own: dict[str, list[str]] = {}
@@ -189,6 +191,144 @@ def test_the_slow_oracle_agrees_on_any_history(
     assert lineage(remote, default).tags == everywhere[default]
     for tag, branches in lineage(remote, None).tags.items():
         assert branches is None or {answer[tag] for answer in everywhere.values()} == {branches}
+
+
+# Which branches took a tag in.
+
+
+@dataclass(frozen=True)
+class Node:
+    """One commit of a drawn graph: its parents by their places, and its committer date."""
+
+    parents: tuple[int, ...]
+    seconds: int
+
+
+def import_graph(git_dir: Path, nodes: Sequence[Node], heads: Mapping[str, int], tags: Mapping[str, int]) -> None:
+    """Build the graph with git itself: commits without files, then the refs."""
+    lines = []
+    for place, node in enumerate(nodes):
+        lines += [f"commit refs/scratch/{place}", f"mark :{place + 1}"]
+        lines += [f"committer A <a@example.invalid> {node.seconds} +0000", f"data {len(str(place))}", str(place)]
+        lines += [f"{'merge' if at else 'from'} :{parent + 1}" for at, parent in enumerate(node.parents)]
+    lines += [f"reset refs/heads/{name}\nfrom :{place + 1}\n" for name, place in heads.items()]
+    lines += [f"reset refs/tags/{name}\nfrom :{place + 1}\n" for name, place in tags.items()]
+    subprocess.run(["git", "init", "--quiet", "--bare", str(git_dir)], check=True)
+    ask(git_dir, "fast-import", "--quiet", stdin=("\n".join(lines) + "\n").encode())
+
+
+def expected_merged(git_dir: Path, default: str) -> dict[str, tuple[tuple[str, ...], int]]:
+    """`tags[].mergedInto` and the moment of the merge, with a git question for each tag and branch."""
+    tips = refs(git_dir, "heads")
+    trunk = ask(git_dir, "rev-list", "--first-parent", tips[default]).split()
+    answer: dict[str, tuple[tuple[str, ...], int]] = {}
+    for tag, branches in expected_branches(git_dir, default).items():
+        took: dict[str, int] = {}
+        commit = refs(git_dir, "tags")[tag]
+        for name, tip in tips.items() if branches == () else ():
+            line = ask(git_dir, "rev-list", "--first-parent", tip).split()
+            own = line if name == default else [*takewhile(lambda oid: oid not in trunk, line)]
+            above = {*ask(git_dir, "rev-list", "--ancestry-path", tip, f"^{commit}").split()}
+            first = next((oid for oid in reversed(own) if oid in above), None)
+            if first is not None and not is_ancestor(git_dir, commit, f"{first}^1"):
+                took[name] = int(ask(git_dir, "show", "--no-patch", "--format=%ct", first))
+        if took:
+            moment = min(took.values())
+            answer[tag] = (tuple(sorted(name for name, when in took.items() if when == moment)), moment)
+    return answer
+
+
+def is_ancestor(git_dir: Path, commit: str, of: str) -> bool:
+    command = ["git", f"--git-dir={git_dir}", "merge-base", "--is-ancestor", commit, of]
+    code = subprocess.run(command, check=False).returncode
+    assert code in {0, 1}
+    return code == 0
+
+
+def merged(git_dir: Path, default: str) -> dict[str, tuple[tuple[str, ...], int]]:
+    """What the code under test says, in the form of `expected_merged`."""
+    found = lineage(git_dir, default).merged
+    return {tag: (each.branches, round(each.at.timestamp())) for tag, each in found.items() if each.at}
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[list[Node], dict[str, int], dict[str, int]]:
+    """Commits with up to four parents and several roots; dates repeat and run backwards; refs are anywhere."""
+    size = draw(st.integers(3, 14))
+    places = st.integers(0, size - 1)
+    nodes = [
+        Node(
+            # Mostly near parents, so that lines form; none at all begins a history of its own.
+            parents=tuple(draw(st.lists(st.integers(max(0, place - 4), place - 1), max_size=4, unique=True)))
+            if place
+            else (),
+            seconds=1_700_000_000 + draw(st.integers(0, 5)),
+        )
+        for place in range(size)
+    ]
+    heads = {"main": size - 1} | draw(st.dictionaries(st.sampled_from("abcd"), places, max_size=4))
+    return nodes, heads, draw(st.dictionaries(st.sampled_from(("t1", "t2", "t3")), places, min_size=1))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=graphs(), data=st.data())
+def test_the_slow_oracle_agrees_on_any_graph(
+    drawn: tuple[list[Node], dict[str, int], dict[str, int]],
+    data: st.DataObject,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    git_dir = tmp_path_factory.mktemp("graph") / "r.git"
+    import_graph(git_dir, *drawn)
+    default = data.draw(st.sampled_from(sorted(drawn[1])))
+    assert lineage(git_dir, default).tags == expected_branches(git_dir, default)
+    assert merged(git_dir, default) == expected_merged(git_dir, default)
+
+
+def taken_in(
+    tmp_path: Path, parents: Sequence[tuple[int, ...]], dates: Sequence[int], **heads: int
+) -> dict[str, tuple[str, ...]]:
+    """The branches that took in `t`, which is at place 1, with `main` as the default."""
+    import_graph(tmp_path / "r.git", [*starmap(Node, zip(parents, dates, strict=True))], heads, {"t": 1})
+    return {tag: branches for tag, (branches, _) in merged(tmp_path / "r.git", "main").items()}
+
+
+def test_the_line_that_took_it_in_first_and_not_the_one_that_took_in_that_line(tmp_path: Path) -> None:
+    # 0 root, 1 the release, 2 and 3 stable (3 merges the release), 4 main merges stable.
+    parents = [(), (0,), (0,), (2, 1), (0, 3)]
+    assert taken_in(tmp_path, parents, range(5), main=4, stable=3) == {"t": ("stable",)}
+
+
+def test_the_default_counts_like_any_other(tmp_path: Path) -> None:
+    parents = [(), (0,), (0, 1), (0,), (3, 1)]
+    assert taken_in(tmp_path, parents, range(5), main=2, later=4) == {"t": ("main",)}
+
+
+def test_merges_at_the_same_moment_are_all_given(tmp_path: Path) -> None:
+    parents = [(), (0,), (0,), (2, 1), (0, 3)]
+    assert taken_in(tmp_path, parents, (0, 1, 2, 3, 3), main=4, stable=3) == {"t": ("main", "stable")}
+
+
+def test_a_branch_cut_after_the_merge_took_nothing_in_whatever_its_dates_say(tmp_path: Path) -> None:
+    # 2: main merges the release; 3: the first commit of a branch cut from there, by a clock that is behind.
+    parents = [(), (0,), (0, 1), (2,)]
+    assert taken_in(tmp_path, parents, (0, 1, 5, 2), main=2, cut=3) == {"t": ("main",)}
+
+
+def test_branches_that_share_the_merge_are_all_given(tmp_path: Path) -> None:
+    # 3: the merge on a shared line; 4 and 5 go on from it; 6: main merges one of them.
+    parents = [(), (0,), (0,), (2, 1), (3,), (3,), (0, 4)]
+    assert taken_in(tmp_path, parents, range(7), main=6, x=4, y=5) == {"t": ("x", "y")}
+
+
+def test_what_no_line_took_in_has_no_answer(tmp_path: Path) -> None:
+    assert taken_in(tmp_path, [(), (0,), (0,)], range(3), main=2) == {}
+
+
+def test_nothing_is_said_of_merges_while_a_tip_or_the_default_is_not_here(knots: Path) -> None:
+    assert lineage(knots, "main").merged.keys() == {"on-merged-gone"}
+    assert lineage(knots, None).merged == {}
+    tips = tips_of(knots) | {BranchName("new"): MISSING}
+    assert read_lineage(port(knots), knots, tips, refs(knots, "tags"), BranchName("main")).merged == {}
 
 
 def test_an_unknown_default_leaves_open_what_depends_on_it(knots: Path) -> None:
@@ -361,8 +501,8 @@ def test_the_graph_is_walked_once_and_not_once_a_branch(tmp_path: Path) -> None:
     found = lineage(remote, "main", counted)
     assert found.tags == {"v-gone": ()} | {f"v-{name}": (name,) for name in branches}
     started = (tmp_path / "started").read_text().splitlines()
-    assert sum("rev-list" in line for line in started) == 2
-    assert len(started) == 4
+    assert sum("rev-list" in line for line in started) == 1
+    assert len(started) == 3
 
 
 # Dates.
@@ -461,10 +601,12 @@ def test_contents_with_newlines_do_not_end_a_record() -> None:
     ]
 
 
-def test_only_the_first_parent_is_kept() -> None:
-    first, second, third = "a" * 40, "b" * 40, "c" * 40
-    stdout = f"7 {first} {second} {third}\n6 {second}\n".encode()
-    assert list(parse_walk(stdout)) == [(first, second, 7), (second, None, 6)]
+def test_a_graph_keeps_all_parents_and_the_dates_of_first_parent_lines() -> None:
+    first, second, third = (Oid(letter * 40) for letter in "abc")
+    graph = parse_graph(f"7 {first} {second} {third}\n5 {third}\n6 {second}\n".encode(), [first])
+    assert graph.first == {first: second, third: None, second: None}
+    assert graph.others == {first: [third]}
+    assert graph.seconds == {first: 7, second: 6}
 
 
 # Ahead and behind.

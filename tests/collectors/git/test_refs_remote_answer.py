@@ -10,12 +10,9 @@ import pytest
 
 from collectors.errors import SetupError
 from collectors.git.refs import (
-    DefaultAnswer,
     RemoteAnswer,
-    ask_default_branch,
     ask_remote,
     parse_advertised,
-    parse_default_branch,
 )
 from collectors.process import Deadline
 from ranking.facts import Failure
@@ -81,7 +78,7 @@ def told(answer: RemoteAnswer | Failure) -> tuple[dict[str, str], dict[str, str]
     return dict(answer.branches), dict(answer.tags)
 
 
-def failed(answer: RemoteAnswer | DefaultAnswer | Failure) -> Failure:
+def failed(answer: RemoteAnswer | Failure) -> Failure:
     assert isinstance(answer, Failure), answer
     return answer
 
@@ -97,13 +94,21 @@ def test_over_http_in_one_question(here: Repo, source: Repo, site: HttpSite) -> 
     assert sorted(asked) == [b"refs/heads/", b"refs/tags/"]
 
 
+def test_the_default_comes_with_the_same_question(here: Repo, source: Repo, site: HttpSite) -> None:
+    answer = ask_remote(here.port(), site.url("acme/app.git"), Deadline(30), with_default=True)
+    assert told(answer) == answered(source)
+    assert isinstance(answer, RemoteAnswer)
+    assert answer.default == "main"
+    assert len(site.requests) == 2
+
+
 def test_over_git_daemon(here: Repo, source: Repo, workshop: Workshop) -> None:
     with git_daemon(workshop.folder) as port:
         url = f"git://{HOST}:{port}/acme/app.git"
         assert told(ask(here, url)) == answered(source)
-        asked = ask_default_branch(here.port(), url, Deadline(30))
-        assert isinstance(asked, DefaultAnswer)
-        assert asked.branch == "main"
+        asked = ask_remote(here.port(), url, Deadline(30), with_default=True)
+        assert isinstance(asked, RemoteAnswer)
+        assert asked.default == "main"
         gone = failed(ask(here, f"git://{HOST}:{port}/acme/gone.git"))
         assert (gone.kind, gone.host) == ("not-found", HOST)
         assert gone.detail == "fatal: remote error: access denied or repository not exported: /acme/gone.git"
@@ -125,18 +130,18 @@ def test_the_default_is_the_servers_word(workshop: Workshop, source: Repo, site:
     clone = workshop.clone(source, "clone")
     source.git("branch", "--move", "main", "team/trunk")
     clone.git("remote", "set-url", "origin", site.url("acme/app.git"))
-    asked = ask_default_branch(clone.port(), "origin", Deadline(30))
-    assert isinstance(asked, DefaultAnswer)
-    assert asked.branch == "team/trunk"
+    asked = ask_remote(clone.port(), "origin", Deadline(30), with_default=True)
+    assert isinstance(asked, RemoteAnswer)
+    assert asked.default == "team/trunk"
     assert asked.milliseconds > 0
     assert clone.git("symbolic-ref", "refs/remotes/origin/HEAD") == "refs/remotes/origin/main"
 
 
 def test_a_detached_head_on_the_server_names_no_branch(here: Repo, source: Repo) -> None:
     source.git("update-ref", "--no-deref", "HEAD", "release/1.2")
-    asked = ask_default_branch(here.port(), str(source.path), Deadline(30))
-    assert isinstance(asked, DefaultAnswer)
-    assert asked.branch is None
+    asked = ask_remote(here.port(), str(source.path), Deadline(30), with_default=True)
+    assert isinstance(asked, RemoteAnswer)
+    assert asked.default is None
 
 
 def test_an_empty_repository_is_an_answer(here: Repo, workshop: Workshop) -> None:
@@ -148,18 +153,18 @@ def test_an_empty_repository_is_an_answer(here: Repo, workshop: Workshop) -> Non
     # Protocol version 0 announces an empty repository in another way.
     here.git("config", "protocol.version", "0")
     assert told(ask(here, str(empty.path))) == ({}, {})
-    asked = ask_default_branch(here.port(), str(empty.path), Deadline(30))
-    assert isinstance(asked, DefaultAnswer)
-    assert asked.branch is None
+    asked = ask_remote(here.port(), str(empty.path), Deadline(30), with_default=True)
+    assert isinstance(asked, RemoteAnswer)
+    assert asked.default is None
 
 
 def test_a_real_branch_called_head_is_not_listed_and_is_no_default(here: Repo, source: Repo) -> None:
     source.git("update-ref", "refs/heads/HEAD", "release/1.2")
     source.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/release/1.2")
     assert told(ask(here, str(source.path))) == answered(source)
-    asked = ask_default_branch(here.port(), str(source.path), Deadline(30))
-    assert isinstance(asked, DefaultAnswer)
-    assert asked.branch == "main"
+    asked = ask_remote(here.port(), str(source.path), Deadline(30), with_default=True)
+    assert isinstance(asked, RemoteAnswer)
+    assert asked.default == "main"
 
 
 def test_sha256(workshop: Workshop) -> None:
@@ -195,7 +200,7 @@ def test_not_found(here: Repo, site: HttpSite, workshop: Workshop) -> None:
 
 def test_refused(here: Repo) -> None:
     with refusing_port() as port:
-        over_http = failed(ask_default_branch(here.port(), f"http://{HOST}:{port}/r", Deadline(30)))
+        over_http = failed(ask_remote(here.port(), f"http://{HOST}:{port}/r", Deadline(30), with_default=True))
         over_git = failed(ask(here, f"git://{HOST}:{port}/r"))
     assert [(found.kind, found.host) for found in (over_http, over_git)] == [("refused", HOST)] * 2
     assert over_git.detail == f"{HOST}[0: {HOST}]: errno=Connection refused"
@@ -229,7 +234,10 @@ def test_a_login_page_is_no_answer(here: Repo) -> None:
 def test_a_page_that_git_takes_for_an_empty_list_is_no_answer(here: Repo, page: str) -> None:
     with http_answering(200, page, content_type="text/html") as site:
         assert here.git("ls-remote", site.url("r")) == ""
-        for asked in (ask(here, site.url("r")), ask_default_branch(here.port(), site.url("r"), Deadline(30))):
+        for asked in (
+            ask(here, site.url("r")),
+            ask_remote(here.port(), site.url("r"), Deadline(30), with_default=True),
+        ):
             assert failed(asked) == Failure(
                 kind="protocol", detail="the answer is empty, and not in git's protocol", host=HOST
             )
@@ -285,7 +293,7 @@ def test_the_users_own_ssh_command_is_what_runs(here: Repo, words: str, kind: st
 def test_names_with_a_dash_are_no_options(here: Repo, source: Repo, text: str) -> None:
     here.git("remote", "add", "origin", str(source.path))
     mark = here.path / "mark"
-    for asked in (ask(here, text.format(mark=mark)), ask_default_branch(here.port(), text, Deadline(30))):
+    for asked in (ask(here, text.format(mark=mark)), ask_remote(here.port(), text, Deadline(30), with_default=True)):
         assert failed(asked).kind in {"not-found", "unknown", "protocol"}
     assert not mark.exists()
 
@@ -345,12 +353,19 @@ def test_a_list_in_another_form_is_none(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "branch"),
     [
-        ("ref: refs/heads/a/b\tHEAD\n1\tHEAD\n", "a/b"),
-        ("ref: refs/heads/x\trefs/remotes/origin/HEAD\n1\tHEAD\n", None),
+        ("ref: refs/heads/a/b\tHEAD\n{oid}\tHEAD\n{oid}\trefs/heads/a/b\n", "a/b"),
+        ("ref: refs/heads/x\trefs/remotes/origin/HEAD\n{oid}\tHEAD\n", None),
         ("ref: refs/other/x\tHEAD\n", None),
-        ("1\tHEAD\n", None),
+        ("{oid}\tHEAD\n", None),
         ("", None),
     ],
 )
-def test_parse_default_branch(text: str, branch: str | None) -> None:
-    assert parse_default_branch(text) == branch
+def test_the_default_is_what_head_leads_to(text: str, branch: str | None) -> None:
+    assert parse_advertised(text.format(oid="a" * 40)).default == branch
+
+
+def test_a_symref_among_the_branches_is_listed_like_any_other(here: Repo, source: Repo) -> None:
+    source.git("symbolic-ref", "refs/heads/alias", "refs/heads/release/1.2")
+    answer = ask_remote(here.port(), str(source.path), Deadline(30), with_default=True)
+    assert isinstance(answer, RemoteAnswer)
+    assert (answer.branches["alias"], answer.default) == (source.oid("release/1.2"), "main")

@@ -20,8 +20,6 @@ MARKER = "<!-- base-branch: question -->"
 FIRST_URL = f"https://{HOST}/{APP}/issues/49#issuecomment-1"
 POST = "POST /repos/acme/app/issues/49/comments"
 
-pytestmark = pytest.mark.issue(5)
-
 
 @pytest.fixture
 def hub() -> Iterator[Hub]:

@@ -41,8 +41,6 @@ NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 OTHER_TOKEN = "ghp_ffffffffffffffffffffffffffffffffffff"  # noqa: S105 - of no service
 LOG_IN = f" (gh auth login --hostname {HOST})"
 
-pytestmark = pytest.mark.issue(5)
-
 
 @pytest.fixture
 def hub() -> Iterator[Hub]:

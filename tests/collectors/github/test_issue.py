@@ -20,8 +20,6 @@ APP = "acme/app"
 ISSUE = (APP, 49)
 VERSION = IssueVersion(name="1.2.0", field="milestone", role="milestone", closed=False, release_date="2026-12-01")
 
-pytestmark = pytest.mark.issue(5)
-
 
 @pytest.fixture
 def hub() -> Iterator[Hub]:

@@ -17,17 +17,18 @@ from urllib.request import Request, urlopen
 import pytest
 from jsonschema import Draft4Validator
 
-from collectors.github.queries import ALL, variables
+from collectors.github import queries
+from collectors.github.queries import variables
 from tests.support.github_graphql import TYPES, UNIONS, Refused, check, execute, parse
 from tests.support.github_server import TOKEN, Event, Hub, Item, Milestone, Repo, github_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.issue(5)
-
 SCHEMA, OPENAPI = os.environ.get("GITHUB_SCHEMA"), os.environ.get("GITHUB_OPENAPI")
 
+
+ALL = {name: text for name, text in vars(queries).items() if str(text).lstrip().startswith("query ")}
 
 # --- GraphQL ---
 

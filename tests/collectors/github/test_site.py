@@ -14,8 +14,6 @@ from collectors.process import Deadline
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.issue(5)
-
 PUBLIC = {"GH_TOKEN": "gh", "GITHUB_TOKEN": "github"}
 ENTERPRISE = {"GH_ENTERPRISE_TOKEN": "ent", "GITHUB_ENTERPRISE_TOKEN": "enterprise"}
 HOST = "ghe.example.com"

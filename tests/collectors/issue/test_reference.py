@@ -21,7 +21,6 @@ def github(repository: str, number: int, host: str = "github.com") -> GitHubRefe
     return GitHubReference(repository=repository, number=number, host=host)
 
 
-@pytest.mark.issue(5)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -66,7 +66,6 @@ def test_the_earlier_comment_is_found_behind_many_others(jira: tuple[Jira, JiraS
 
 
 @pytest.mark.parametrize("reply", [Reply(status=504, after=True), Reply(status=201, after=True, hang_up=True)])
-@pytest.mark.issue(5)
 def test_an_answer_that_was_lost_on_the_way_makes_no_second_comment(jira: tuple[Jira, JiraSite], reply: Reply) -> None:
     server, site = jira
     server.say("POST comment", reply)

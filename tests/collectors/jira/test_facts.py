@@ -36,7 +36,6 @@ EPIC_LINK = KnownField(id="customfield_8", name="Epic Link")
         ({"fixVersions": [7.5]}, "failed"),
     ],
 )
-@pytest.mark.issue(5)
 def test_missing_empty_and_unreadable_are_three_states(fields: dict[str, object], state: str) -> None:
     assert read_field(fields, "fixVersions", "fixVersions", "fix").field.state == state
 
@@ -161,7 +160,6 @@ BLOCKS = ("is blocked by", "blocks")
         (link("inward", "APP-2", "relates to", "relates to"), ("relates", "inward", "relates to")),
     ],
 )
-@pytest.mark.issue(5)
 def test_the_side_that_is_there_gives_direction_and_label(entry: dict[str, object], said: tuple[str, str, str]) -> None:
     (found,) = read_issue_links([entry], "APP-1")
     assert (found.key, (found.kind, found.direction, found.label)) == ("APP-2", said)

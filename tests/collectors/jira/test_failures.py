@@ -108,7 +108,6 @@ def test_whether_the_login_counted_may_stay_unknown(cloud: Jira) -> None:
     assert said(read(site_of(cloud), "APP-9")) == ("not-found", "not-found", words)
 
 
-@pytest.mark.issue(5)
 def test_anonymous_is_not_missing(server: Jira) -> None:
     site = replace(site_of(server), token=None)
     words = "APP-1: not logged in: no token is set"
@@ -162,7 +161,6 @@ def test_a_wrong_token_on_data_center(server: Jira) -> None:
     assert said(read(site)) == ("failed", "auth-refused", "the token was refused (401)")
 
 
-@pytest.mark.issue(5)
 def test_cloud_asked_in_the_way_of_data_center(cloud: Jira) -> None:
     words = (
         "the token was refused (403): Failed to parse Connect Session Auth Token"
@@ -171,7 +169,6 @@ def test_cloud_asked_in_the_way_of_data_center(cloud: Jira) -> None:
     assert said(read(replace(site_of(cloud), email=None))) == ("failed", "auth-refused", words)
 
 
-@pytest.mark.issue(5)
 def test_data_center_asked_in_the_way_of_cloud(server: Jira) -> None:
     failed = {"X-Seraph-LoginReason": "AUTHENTICATED_FAILED", "X-ANODEID": "node1"}
     server.say("issue", Reply(status=401, headers=failed))
@@ -279,7 +276,6 @@ def test_no_jira_at_that_path(server: Jira) -> None:
     assert said(read(replace(site_of(server), url=f"{server.url}/wiki"))) == ("failed", "protocol", words)
 
 
-@pytest.mark.issue(5)
 def test_the_search_that_cloud_no_longer_has(cloud: Jira) -> None:
     cloud.add("APP-1", fixVersions=[version("8.4.0")], issuelinks=[link("inward", "APP-2", "blocks", "blocks")])
     issue = read(replace(site_of(cloud), deployment="server"))
@@ -419,7 +415,6 @@ def busy(status: int, retry_after: str | None = None, times: int = 1) -> tuple[R
     ("retry_after", "slept"),
     [("0", 0), ("7", 14), ("Mon, 30 Nov 2026 09:15:04 GMT", 8), (None, 3)],
 )
-@pytest.mark.issue(5)
 def test_a_busy_server_is_asked_again(server: Jira, status: int, retry_after: str | None, slept: float) -> None:
     server.say("issue", *busy(status, retry_after, times=2))
     waits = Waits()
@@ -441,7 +436,6 @@ def test_a_third_refusal_ends_it(server: Jira, retry_after: str | None) -> None:
     ("retry_after", "words"),
     [("1800", "until 09:45 UTC"), ("Mon, 30 Nov 2026 23:30:00 GMT", "until 23:30 UTC")],
 )
-@pytest.mark.issue(5)
 def test_no_wait_goes_past_the_deadline(server: Jira, retry_after: str, words: str) -> None:
     server.say("issue", *busy(429, retry_after))
     waits = Waits()

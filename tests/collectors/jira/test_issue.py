@@ -11,7 +11,7 @@ from collectors.errors import InvalidInput
 from collectors.jira.issue import JiraSite, read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Issue
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import answer, facts
 from tests.support.jira_server import Jira, Product, Reply, jira_server, link, parent, remote, site_of, version
 
@@ -103,7 +103,6 @@ def test_empty_is_said_of_every_field(jira: tuple[Jira, JiraSite]) -> None:
     assert (issue.read, set(states(issue).values())) == ("answered", {"empty"})
 
 
-@pytest.mark.issue(5)
 def test_a_field_that_was_not_delivered_is_not_empty(jira: tuple[Jira, JiraSite]) -> None:
     server, site = jira
     del server.add("APP-1")["fixVersions"]
@@ -291,7 +290,6 @@ def test_pages_beyond_the_requests_are_not_asked_for(jira: tuple[Jira, JiraSite]
     assert (issue.links_read, len(server.requests)) == ("partial", 5)
 
 
-@pytest.mark.issue(5)
 def test_ids_alone_do_not_say_that_there_are_no_versions(jira: tuple[Jira, JiraSite]) -> None:
     server, site = jira
     server.ids_only = True

@@ -24,7 +24,7 @@ from candidates.run.replay import recollected
 from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Convention, Evidence, Failure, Issue, IssueVersion, Ranking, Tag
 from ranking.names import shown
-from ranking.rank import rank
+from ranking.ranker import rank
 from tests.ranking.facts_builder import NOW, facts, unhurried, wants
 from tests.support.html_reader import PLAIN_TAGS, Page, read_page
 from tests.support.program import base_branch

@@ -95,7 +95,7 @@ def test_a_version_that_is_not_cut_waits_on_the_development_branch_and_a_lost_on
     assert "fixVersions 9.0.0: newer than v8.4.0" in waiting.notes[0]
     gone = lines_of(facts("main 8.3 8.4", tags="v8.2.0@ v8.4.0@8.4", issue=wants("8.2.1")))
     assert (gone.lost_wanted, [mark.name for mark in gone.lost]) == (("8.2.1",), ["v8.2.0"])
-    assert "sits on no listed branch" in gone.notes[0]
+    assert "is on no listed branch" in gone.notes[0]
 
 
 # --- what is lacking ---

@@ -15,25 +15,40 @@ from msgspec.structs import replace as altered
 
 from ranking import weights
 from ranking.claims import DECISIVE, Claim, claim
-from ranking.conventions import Conventions, Names, infer_conventions, neutral_words, tell_work
+from ranking.conventions import Conventions, Line, Names, infer_conventions, tell_work
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
-from ranking.lines import Lineage
-from ranking.listing import Listed, counted, few, list_branches, refs_of, tip_notes
+from ranking.listing import Listed, counted, few, has_key, list_branches, refs_of, tip_notes
 from ranking.match import Repo
 from ranking.names import shown
 from ranking.order import default_order
 from ranking.recent import is_expired
+from ranking.record import Record, own_words
+from ranking.signals import Refs
 from ranking.targets import read_targets, same_repository
+from ranking.versions import Reading
 
 Reason = tuple[EvidenceKind, int, str]
 """One piece of evidence before it is written out: kind, points, words."""
 
 
+class Ranked(Struct, frozen=True):
+    """A ranking, and how likely its first candidate is right, from 0 to 1; None if the issue asks for no version."""
+
+    ranking: Ranking
+    confidence: float | None
+
+
 def rank(facts: Facts, view: View | None = None) -> Ranking:
-    """Rank the branches of one bundle; `view`: what `read_asked` made of it, where that is at hand."""
+    """Rank the branches of one bundle; `view`: what `read_asked` made of it, if that is at hand."""
+    return rank_surely(facts, view).ranking
+
+
+def rank_surely(facts: Facts, view: View | None = None) -> Ranked:
+    """Rank the branches of one bundle, with the confidence in the first candidate."""
     targets = read_targets(facts.issue, facts.repository.name)
-    view = view or read_view(facts, named=targets.words())
-    claims, said = claim(facts, view.listed, targets, view.repo)
+    view = view or read_view(facts, named=targets.words(), spelled=targets.spelled())
+    claimed = claim(facts, view.listed, targets, view.repo)
+    claims, said = claimed.claims, claimed.notes
     floor = _under_floor(facts)
     if floor:
         claims = tuple(altered(each, kind="version-convention") for each in claims)
@@ -41,12 +56,19 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
     kept = sheet.ordered[: facts.settings.max_candidates]
     left = sheet.ordered[len(kept) :]
     top = sheet.top()
-    notes = [*view.listed.notes, *view.notes, *targets.notes, *said, *floor]
+    notes = [
+        *view.listed.notes,
+        *view.notes,
+        *_left_out_notes(view.repo.conventions, {c.branch for c in claims if c.kind in DECISIVE}),
+        *targets.notes,
+        *said,
+        *floor,
+    ]
     notes += [*_memory_notes(facts, view.listed, claims), *_provenance_notes(facts)]
     notes += tip_notes(facts, (view.listed.branches[name] for name in kept))
     if left:
         notes.append(f"left out after the first {len(kept)} candidates: {counted(left)}")
-    return Ranking(
+    ranking = Ranking(
         ref_provenance=facts.refs.provenance,
         chosen=top[0] if len(top) == 1 else UNSET,
         ambiguous=len(top) > 1,
@@ -54,6 +76,7 @@ def rank(facts: Facts, view: View | None = None) -> Ranking:
         candidates=tuple(sheet.candidate(name, refs_of(view.listed.branches[name], facts)) for name in kept),
         notes=tuple(dict.fromkeys(map(shown, notes))),
     )
+    return Ranked(ranking, claimed.confidence)
 
 
 class View(Struct, frozen=True):
@@ -73,51 +96,86 @@ class View(Struct, frozen=True):
 
 def read_asked(facts: Facts, like: View | None = None) -> View:
     """Read the refs of a bundle for the versions that its issue asks for; `like`: as `read_view` has it."""
-    return read_view(facts, named=read_targets(facts.issue, facts.repository.name).words(), like=like)
+    targets = read_targets(facts.issue, facts.repository.name)
+    return read_view(facts, named=targets.words(), spelled=targets.spelled(), like=like)
 
 
-def read_view(facts: Facts, *, named: frozenset[str] = frozenset(), like: View | None = None) -> View:
-    """Read the refs of a bundle; `named`: the words of the versions that its issue asks for.
+def read_view(
+    facts: Facts,
+    *,
+    named: frozenset[str] = frozenset(),
+    spelled: frozenset[str] = frozenset(),
+    like: View | None = None,
+) -> View:
+    """Read the refs of a bundle; `named`, `spelled`: the words and the numbers of the versions that its issue asks for.
 
     `like`: the view of facts with the same refs and work prefixes, of the same repository, so that 100,000 names need
     not be looked at again; as `list_branches` has it.
     """
     listed = list_branches(facts, like.listed if like else None)
     if like is None:
-        neutral = neutral_words(facts.repository.name, (t.name for t in facts.refs.tags))
-        lineage = Lineage(facts.refs.tags, neutral)
+        record = Record(facts.refs.tags, own_words(facts.repository.name))
         names = tell_work(listed.branches, facts.settings.work_prefixes)
     else:
-        neutral, lineage, names = like.repo.conventions.neutral, like.repo.lineage, like.names
+        record, names = like.repo.record, like.names
+    admitted = _admitted(facts)
     conventions = infer_conventions(
-        names,
-        default=listed.default,
-        neutral=neutral,
-        lineage=lineage,
-        admitted=_admitted(facts, lineage),
-        named=named,
+        names, record=record, default=listed.default, admitted=admitted, named=named, spelled=spelled
     )
     order, missing = default_order(listed, conventions, facts.settings.default_order)
     notes = list(missing)
-    if conventions.work:
-        notes.append(f"left out as work branches: {counted(conventions.work)}")
-    if conventions.topics:
-        notes.append(f"a version in the name, and no release line by it: {counted(conventions.topics)}")
-    repo = Repo(conventions, lineage, listed.default, listed.branches.keys(), complete=facts.refs.complete)
+    work = frozenset(names.work) - admitted
+    lines = [line for line in conventions.lines.values() if line.name != listed.default]
+    refs = Refs(
+        record=record,
+        names=conventions.readings,
+        listed=listed.branches,
+        default=listed.default,
+        work=work,
+        left_out=(_left_out(facts, listed) - admitted)
+        | (work if facts.settings.work_prefixes is not None else frozenset()),
+        beside_plain=_beside_plain(lines, conventions.readings),
+        patterns=tuple(p.pattern for p in facts.repository.line_patterns if p.pattern.strip("*")),
+    )
+    repo = Repo(refs, conventions, complete=facts.refs.complete, derive_at=facts.settings.derive_at)
     first = order[0] if order and facts.settings.default_order is not None else None
     return View(listed, names, repo, tuple(order), first, tuple(notes))
 
 
-def _admitted(facts: Facts, lineage: Lineage) -> frozenset[str]:
-    """Branches that count whatever their names look like.
+def _left_out(facts: Facts, listed: Listed) -> frozenset[str]:
+    """The branches that are named for the issue itself: they hold its work, and are not its base."""
+    if facts.issue is None:
+        return frozenset()
+    key = facts.issue.key
+    return frozenset(name for name in listed.branches if name != listed.default and has_key(name, key))
 
-    Linked pull requests of this repository target them, people chose them, or releases were made on them alone.
-    """
+
+def _left_out_notes(conventions: Conventions, claimed: AbstractSet[str]) -> Iterator[str]:
+    """What was left out by its name, less what some evidence speaks for."""
+    work = [name for name in conventions.work if name not in claimed]
+    if work:
+        yield f"left out as work branches: {counted(work)}"
+    topics = [name for name in conventions.topics if name not in claimed]
+    if topics:
+        yield f"a version in the name, and no release line by it: {counted(topics)}"
+
+
+def _beside_plain(lines: Iterable[Line], readings: Mapping[str, Reading]) -> frozenset[str]:
+    """The templates whose oldest name is no newer than the newest line without a word of its own."""
+    newest = max((line.reading.version.numbers for line in lines if not line.words), default=())
+    oldest: dict[str, tuple[int, ...]] = {}
+    for reading in readings.values():
+        numbers = reading.version.numbers
+        oldest[reading.template] = min(numbers, oldest.get(reading.template, numbers))
+    return frozenset(template for template, numbers in oldest.items() if numbers <= newest)
+
+
+def _admitted(facts: Facts) -> frozenset[str]:
+    """Branches that count whatever their names look like: linked pull requests target them, or people chose them."""
     links = facts.issue.links if facts.issue else ()
     ours = [k for k in links if k.kind == "pull-request" and same_repository(k.repository, facts.repository.name)]
     bases = {k.base_branch for k in ours if k.base_branch and k.state != "closed"}
-    chosen = {r.branch for r in facts.recent if _alive(r, facts)}
-    return frozenset(bases | chosen | lineage.sole_carriers)
+    return frozenset(bases | {r.branch for r in facts.recent if _alive(r, facts)})
 
 
 class _Sheet(Struct, frozen=True):
@@ -251,10 +309,15 @@ def _under_floor(facts: Facts) -> list[str]:
         return []
     if kept is None or not kept.asked:
         return [f"deriveFloor {floor:g}: no backtest is kept, so nothing is derived; run base-branch backtest"]
-    share = kept.right / kept.asked
-    if share >= floor:
+    right, of, what = kept.right, kept.asked, "the backtest was right in"
+    if kept.derived_right is not None and kept.derived_wrong is not None:
+        right, of = kept.derived_right, kept.derived_right + kept.derived_wrong
+        what = "the backtest's derived answers were right in"
+    if not of:
+        return [f"deriveFloor {floor:g}: the backtest derived no answer, so nothing is derived"]
+    if right / of >= floor:
         return []
-    return [f"deriveFloor {floor:g}: the backtest was right in {share:.1%} only, so nothing is derived"]
+    return [f"deriveFloor {floor:g}: {what} {right / of:.1%} only, so nothing is derived"]
 
 
 def _provenance_notes(facts: Facts) -> list[str]:
