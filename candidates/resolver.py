@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
 from candidates.evidence import tied_names
 from ranking.claims import DECISIVE
-from ranking.facts import Branch, Candidate, Facts, Ranking, Rule, Settings
+from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule, Settings
 from ranking.names import local_head, remote_tracking, shown
 from ranking.ranker import View, read_view
 from ranking.recent import is_expired
@@ -86,22 +87,22 @@ def resolve(
     memory_fault: str | None = None,
     *,
     evidence_off: bool = False,
+    for_other_work: Sequence[str] = (),
     view: View | None = None,
 ) -> Resolution:
     """Apply the rules in the configured order; the first that gives a branch wins.
 
     `memory_fault`: why the remembered choices could not be read; what is not known is then not said to be nothing.
     `evidence_off`: the user's preferences switch the issue off; it is then not said that none was given.
+    `for_other_work`: stored choices that do not apply to this work.
     `view`: what `read_view` makes of these facts, where that is at hand.
     """
     view = view or read_view(facts)
     found: dict[Rule, _Finding] = {
-        "remembered": _remembered(facts, ranking, view),
+        "remembered": _remembered(facts, ranking, view, memory_fault, for_other_work),
         "derived": _derived(facts, ranking),
         "default": _default(facts, view),
     }
-    if memory_fault is not None and not facts.recent:
-        found["remembered"] = _Finding(None, f"what is remembered is not known: {memory_fault}")
     if evidence_off:
         found["derived"] = _Finding(None, "the preferences say global.baseBranchEvidence off: the issue was not read")
     order = tuple(dict.fromkeys(facts.settings.resolve_order))
@@ -179,22 +180,39 @@ def exact_branches(facts: Facts, ranking: Ranking, view: View) -> list[str]:
     ]
 
 
-def _remembered(facts: Facts, ranking: Ranking, view: View) -> _Finding:
+def _remembered(
+    facts: Facts, ranking: Ranking, view: View, memory_fault: str | None, for_other_work: Sequence[str]
+) -> _Finding:
+    """The newest choice that is inside its time to live and listed; of the newer ones, why they are passed over."""
+    if not facts.recent and memory_fault is not None:
+        return _Finding(None, f"what is remembered is not known: {memory_fault}")
+    if not facts.recent and for_other_work:
+        return _Finding(None, f"nothing is remembered for this work: {'; '.join(for_other_work[:_NAMED])}")
     if not facts.recent:
         return _Finding(None, "nothing is remembered for this project")
-    newest = max(facts.recent, key=lambda r: (r.last_used, r.count, r.branch))
-    said = f"{newest.branch}, chosen on {newest.last_used:%Y-%m-%d}"
-    if newest.last_used - facts.now > _CLOCKS_APART:
-        said += " (yet to come: some clock was wrong, and no later choice goes before it)"
-    if is_expired(newest, facts.now, facts.settings.branch_ttl_days):
-        return _Finding(None, f"{said}: older than {facts.settings.branch_ttl_days} days")
-    if newest.branch not in view.listed.branches:
-        where = "the remote's answer" if facts.refs.provenance == "remote" else "the cache and the local heads"
-        return _Finding(None, f"{said}: not in {where}; kept in the memory, passed over in this run")
-    exact = exact_branches(facts, ranking, view)
-    if exact and newest.branch not in exact:
-        said += f"; outdated: {', '.join(exact[:_NAMED])} is named for the issue's own version"
-    return _Finding(newest.branch, said)
+    passed = []
+    for choice in sorted(facts.recent, key=lambda r: (r.last_used, r.count, r.branch), reverse=True):
+        said = f"{choice.branch}, chosen on {choice.last_used:%Y-%m-%d}"
+        if choice.last_used - facts.now > _CLOCKS_APART:
+            said += " (yet to come: some clock was wrong, and no later choice goes before it)"
+        if (why := _passed_over(choice, facts, view)) is not None:
+            passed.append(f"{said}: {why}")
+            continue
+        exact = exact_branches(facts, ranking, view)
+        if exact and choice.branch not in exact:
+            said += f"; outdated: {', '.join(exact[:_NAMED])} is named for the issue's own version"
+        return _Finding(choice.branch, "; ".join([said, *passed[:_NAMED]]))
+    return _Finding(None, "; ".join(passed[:_NAMED]))
+
+
+def _passed_over(choice: RecentChoice, facts: Facts, view: View) -> str | None:
+    """Why a stored choice does not count in this run, None if it does."""
+    if is_expired(choice, facts.now, facts.settings.branch_ttl_days):
+        return f"older than {facts.settings.branch_ttl_days} days"
+    if choice.branch in view.listed.branches:
+        return None
+    where = "the remote's answer" if facts.refs.provenance == "remote" else "the cache and the local heads"
+    return f"not in {where}; kept in the memory, passed over in this run"
 
 
 def _derived(facts: Facts, ranking: Ranking) -> _Finding:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 
@@ -32,10 +32,12 @@ from collectors.stores.store_file import (
     raw_items,
     read_settled,
     reason_of,
+    remove_member,
     set_member,
 )
 from collectors.strict_json import join_path, place_of
-from ranking.facts import Ranking
+from ranking.claims import DECISIVE
+from ranking.facts import EvidenceKind, Provenance, Ranking
 from ranking.names import fault_of, shown
 
 State = dict[str, Any]
@@ -45,6 +47,8 @@ SOURCE = "baseBranchSource"
 STATUS = "baseFetchStatus"
 EVIDENCE = "baseBranchEvidence"
 PROJECTS = "projects"
+BREAKER = "circuitBreaker"
+ASKED_ON_ISSUE = "askedOnIssue"
 ROOT = "root"
 
 SOURCES: tuple[str, ...] = get_args(BaseBranchSource)
@@ -120,8 +124,10 @@ def is_interactive(state: Mapping[str, object], *, autopilot: bool) -> bool:
     return not autopilot and state.get("workspaceSource") != "autopilot"
 
 
-def base_faults(state: Mapping[str, object], *, interactive: bool) -> tuple[str, ...]:
+def base_faults(state: Mapping[str, object], *, interactive: bool, strict: bool = True) -> tuple[str, ...]:
     """Every way in which what a state says of its base breaks the contract; what it does not say breaks nothing.
+
+    `strict`: the evidence must be a record of this program; else any writer's that the pipeline's schema accepts.
 
     >>> base_faults({"baseBranchSource": "derived"}, interactive=True)[0]
     'baseBranchSource is derived, which an interactive run never records: only asked or input'
@@ -130,7 +136,7 @@ def base_faults(state: Mapping[str, object], *, interactive: bool) -> tuple[str,
         *_branch_faults(state.get(BRANCH)),
         *_source_faults(state.get(SOURCE), interactive=interactive),
         *_status_faults(state.get(STATUS)),
-        *_evidence_faults(state.get(EVIDENCE), state.get(SOURCE), state.get(STATUS)),
+        *_evidence_faults(state.get(EVIDENCE), state.get(SOURCE), state.get(STATUS), strict=strict),
     )
 
 
@@ -161,7 +167,85 @@ def _status_faults(status: object) -> list[str]:
     return [f"{STATUS} {_quoted(status)} is none of {', '.join(STATUSES)}"]
 
 
-def _evidence_faults(evidence: object, source: object, status: object) -> list[str]:
+def story_faults(state: Mapping[str, object]) -> tuple[str, ...]:
+    """Where what a state says of one base contradicts itself, though each key is right."""
+    evidence, branch = state.get(EVIDENCE), state.get(BRANCH)
+    if not isinstance(evidence, dict):
+        return ()
+    faults = []
+    if state.get(STATUS) == "fresh" and evidence.get("refProvenance") == "local":
+        faults.append(f"{STATUS} is fresh, and {EVIDENCE}.refProvenance is local: a local list is not the remote's")
+    if state.get(SOURCE) != "derived" or not isinstance(branch, str):
+        return tuple(faults)
+    if (chosen := evidence.get("chosen", branch)) != branch:
+        faults.append(f"{SOURCE} is derived, and {BRANCH} {_quoted(branch)} is not the chosen {_quoted(chosen)}")
+    listed = evidence.get("candidates")
+    candidates = [c for c in listed if isinstance(c, dict)] if isinstance(listed, list) else []
+    kinds = {e.get("kind") for c in candidates if c.get("branch") == branch for e in _dicts(c.get("evidence"))}
+    if not kinds & set(DECISIVE):
+        faults.append(f"{SOURCE} is derived, and neither the issue's version nor a linked release speaks for {BRANCH}")
+    scores = [score for c in candidates if isinstance(score := c.get("score"), int | float)]
+    if scores and scores.count(max(scores)) > 1:
+        faults.append(f"{SOURCE} is derived, and {scores.count(max(scores))} candidates tie at the top")
+    return tuple(faults)
+
+
+def _dicts(value: object) -> list[dict[str, object]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def loose_evidence_faults(evidence: object) -> tuple[str, ...]:
+    """What no writer's evidence may lack or hold: the pipeline's own schema, where only `refProvenance` is required."""
+    if not isinstance(evidence, dict):
+        return () if evidence is None else (f"{EVIDENCE} must be an object",)
+    strange = sorted(evidence.keys() - set(Ranking.__struct_encode_fields__))
+    faults = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
+    try:
+        msgspec.convert({key: value for key, value in evidence.items() if key not in strange}, AnyEvidence)
+    except msgspec.ValidationError as fault:
+        message, where = place_of(str(fault))
+        faults.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
+    except UnicodeEncodeError:
+        faults.append(f"{EVIDENCE}: it holds characters that no text has")
+    return tuple(faults)
+
+
+class AnyReason(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One reason; its detail is free text."""
+
+    kind: EvidenceKind
+    detail: str = ""
+
+
+class AnyCandidate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One candidate; its score may be any number."""
+
+    branch: str
+    score: float | int | None = None
+    refs: tuple[str, ...] = ()
+    evidence: tuple[AnyReason, ...] = ()
+
+
+class AnyConvention(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The convention of the branch names."""
+
+    template: str = ""
+    members: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class AnyEvidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """The evidence record as any writer of the pipeline may leave it."""
+
+    ref_provenance: Provenance
+    chosen: str = ""
+    ambiguous: bool = False
+    convention: AnyConvention | None = None
+    candidates: tuple[AnyCandidate, ...] = ()
+    notes: tuple[str, ...] = ()
+    asked_on_issue: dict[str, str] | None = None
+
+
+def _evidence_faults(evidence: object, source: object, status: object, *, strict: bool) -> list[str]:
     if evidence is None:
         faults = []
         if source == "derived":
@@ -171,7 +255,7 @@ def _evidence_faults(evidence: object, source: object, status: object) -> list[s
         return faults
     if not isinstance(evidence, dict):
         return [f"{EVIDENCE} is no object"]
-    faults = _ranking_faults(evidence)
+    faults = _ranking_faults(evidence) if strict else list(loose_evidence_faults(evidence))
     if source == "derived" and evidence.get("ambiguous") is True:
         faults.append(f"{SOURCE} is derived, and {EVIDENCE} is ambiguous")
     return faults
@@ -267,17 +351,72 @@ def decided_changes(
         for decision in decisions
         for fault in _decision_faults(decision)
     ]
-    if several and not isinstance(state.get(PROJECTS, []), list | None):
+    main = not paired or paired[0][1] is None or is_main(state, paired[0][1], canonical)
+    if (several or not main) and not isinstance(state.get(PROJECTS, []), list | None):
         faults.append(f"{PROJECTS} is no array, and there are several repositories to record")
     if faults:
         raise Refused("not recorded", faults)
     if not paired or any(decision.base_branch is None for decision in decisions):
         return {}
     changes = _placed(state, paired, canonical)
-    faults = _mirror_faults({**state, **changes})
+    if isinstance(evidence := changes.get(EVIDENCE), dict):
+        changes[EVIDENCE] = with_question_of(state, evidence)
+    faults = mirror_faults({**state, **changes}) if BRANCH in changes else []
     if faults:
         raise Refused("not recorded", faults)
     return changes
+
+
+def with_question_of(state: Mapping[str, Any], evidence: State) -> State:
+    """The evidence with the question that the state holds already, unless the evidence has another."""
+    held = state.get(EVIDENCE)
+    asked, own = held.get(ASKED_ON_ISSUE) if isinstance(held, dict) else None, evidence.get(ASKED_ON_ISSUE)
+    if not isinstance(asked, dict) or (own is not None and own.get("url") != asked.get("url")):
+        return evidence
+    return evidence | {ASKED_ON_ISSUE: asked}
+
+
+def is_main(state: Mapping[str, Any], root: str | PurePath, canonical: Canonical) -> bool:
+    """Whether the scalars are this repository's: the first project's, or that of `projectRoot`, or of no known root."""
+    listed = state.get(PROJECTS)
+    first = listed[0].get(ROOT) if isinstance(listed, list) and listed and isinstance(listed[0], dict) else None
+    held = first if isinstance(first, str) else state.get("projectRoot")
+    return not isinstance(held, str) or canonical(held) == canonical(str(root))
+
+
+def target_asked(state: Mapping[str, Any]) -> str | None:
+    """The issue on which the state's question was asked, None if the state does not say."""
+    evidence = state.get(EVIDENCE)
+    asked = evidence.get(ASKED_ON_ISSUE) if isinstance(evidence, dict) else None
+    target = asked.get("target") if isinstance(asked, dict) else None
+    return target if isinstance(target, str) else None
+
+
+def evidence_of(state: Mapping[str, Any], root: str | PurePath | None, canonical: Canonical) -> object:
+    """What the state holds as the evidence of one repository."""
+    if root is None or is_main(state, root, canonical):
+        return state.get(EVIDENCE)
+    listed = state.get(PROJECTS)
+    entries = listed if isinstance(listed, list) else []
+    return next((entry.get(EVIDENCE) for entry in entries if _has_root(entry, root, canonical)), None)
+
+
+def person_base(state: Mapping[str, Any], root: str | PurePath | None, canonical: Canonical) -> tuple[str, str] | None:
+    """The base of a repository that a person chose before, and its source; None if no person did.
+
+    `root`: the repository's folder, None for the main one, whose base the scalars hold.
+    """
+    entry: Any = state
+    if root is not None:
+        listed = state.get(PROJECTS)
+        entry = next((e for e in listed if _has_root(e, root, canonical)), {}) if isinstance(listed, list) else {}
+    branch, source = entry.get(BRANCH), entry.get(SOURCE)
+    return (branch, source) if isinstance(branch, str) and source in PERSONS_SOURCES else None
+
+
+def _has_root(entry: object, root: str | PurePath, canonical: Canonical) -> bool:
+    held = entry.get(ROOT) if isinstance(entry, dict) else None
+    return isinstance(held, str) and canonical(held) == canonical(str(root))
 
 
 def _decision_faults(decision: Decision) -> list[str]:
@@ -311,9 +450,10 @@ def _record(decision: Decision) -> State:
 
 
 def _placed(state: Mapping[str, Any], paired: Sequence[tuple[Decision, str | None]], canonical: Canonical) -> State:
-    """Each decision at its place: the scalars for the first repository, `projects[]` by root.
+    """Each decision at its place: the scalars for the main repository, `projects[]` by root for all.
 
-    One decision touches `projects[]` only where an entry has its root; several make the entries that are missing.
+    The main repository is the first project, or the first one that is recorded. Its evidence stands in the scalars,
+    that of the others in their entries. Without a root only the scalars are known.
     """
     listed = state.get(PROJECTS)
     projects = list(listed) if isinstance(listed, list) else []
@@ -322,29 +462,37 @@ def _placed(state: Mapping[str, Any], paired: Sequence[tuple[Decision, str | Non
         for index, entry in reversed(list(enumerate(projects)))
         if isinstance(entry, dict) and isinstance(entry.get(ROOT), str)
     }
+    first, main_root = paired[0]
     several = len(paired) > 1
-    touched = False
+    scalars = several or main_root is None or is_main(state, main_root, canonical)
+    if not scalars and not projects:
+        projects.append(_project_of_scalars(state))
+        index_of[canonical(projects[0][ROOT])] = 0
     for decision, root in paired:
-        index = None if root is None else index_of.get(canonical(root))
-        own = {BRANCH: decision.base_branch, STATUS: decision.base_fetch_status}
+        if root is None or not isinstance(listed, list | None):
+            continue
+        own = _record(decision)
+        if (scalars and decision is first) or own[EVIDENCE] is None:
+            own.pop(EVIDENCE)
+        index = index_of.get(canonical(root))
         if index is not None:
             projects[index] = {**projects[index], **own}
-        elif several and root is not None:
-            index_of[canonical(root)] = len(projects)
-            projects.append({ROOT: root, **own})
         else:
-            continue
-        touched = True
-    first, root = paired[0]
-    # A single one that stands later in `projects[]` is not the main repository; the scalars are not its own.
-    is_main = several or root is None or not index_of.get(canonical(root))
-    changes = _record(first) if is_main else {}
+            index_of[canonical(root)] = len(projects)
+            projects.append({"name": decision.repository, ROOT: root, **own})
+    changes = _record(first) if scalars else {}
     if changes.get(EVIDENCE) is None and EVIDENCE not in state:
         changes.pop(EVIDENCE, None)
-    return {**changes, PROJECTS: projects} if touched else changes
+    return {**changes, PROJECTS: projects} if projects else changes
 
 
-def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
+def _project_of_scalars(state: Mapping[str, Any]) -> State:
+    """The first project, as the scalars have it; only for a state that names its root."""
+    name = {"name": state["project"]} if isinstance(state.get("project"), str) else {}
+    return name | {ROOT: state["projectRoot"]} | {key: state[key] for key in (BRANCH, SOURCE, STATUS) if key in state}
+
+
+def mirror_faults(state: Mapping[str, Any]) -> list[str]:
     """Where the scalars are not those of the first of `projects[]`."""
     projects = state.get(PROJECTS)
     first = projects[0] if isinstance(projects, list) and projects else None
@@ -353,7 +501,7 @@ def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
     return [
         f"{PROJECTS}[0].{key} is {_quoted(first[key])}, and {key} is {_quoted(state.get(key))}: "
         f"the scalars mirror the first repository"
-        for key in (BRANCH, STATUS)
+        for key in (BRANCH, SOURCE, STATUS)
         if first.get(key) is not None and first[key] != state.get(key)
     ]
 
@@ -361,7 +509,7 @@ def _mirror_faults(state: Mapping[str, Any]) -> list[str]:
 # --- writing ---
 
 Changes = Callable[[Mapping[str, Any]], State]
-"""What has to change in a state, as whole values of its keys (`decided_changes`, `recheck_changes`)."""
+"""What has to change in a state, as whole values of its keys (`decided_changes`, `recheck_changes`); UNSET: no key."""
 
 
 def canonical_root(folder: Path) -> Canonical:
@@ -380,8 +528,13 @@ def change_text(data: bytes, changes_of: Changes, what: str = "the state") -> by
     for key, value in changes_of(document.root).items():
         if key in document.root and document.root[key] == value:
             continue
-        wanted = _projects_text(document, value) if key == PROJECTS else value
-        text = set_member(text, (key,), wanted)
+        if value is msgspec.UNSET:
+            text = remove_member(text, key)
+        elif key == BREAKER and isinstance(old := document.root.get(key), dict):
+            for name, part in value.items():
+                text = text if name in old and old[name] == part else set_member(text, (key, name), part)
+        else:
+            text = set_member(text, (key,), _projects_text(document, value) if key == PROJECTS else value)
     return document.encode(text)
 
 

@@ -5,6 +5,7 @@ No secret passes `redact`: every text that came from git or a configuration goes
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -126,6 +127,24 @@ def owner_and_name(url: str) -> str | None:
     # A GitLab project lies in groups of any depth, and two groups may hold projects of one name.
     whole = remote_type(url) == "gitlab"
     return "/".join(segments if whole else segments[-2:]).lstrip("~")
+
+
+def project_key(url: str, folder: str) -> str:
+    """The repository by host and whole path, so that no two of them share it; a relative path begins at `folder`.
+
+    >>> project_key("git@Git.example.com:team/app.git", "/work"), project_key("../app.git/", "/srv/teamA/app")
+    ('git.example.com/team/app', '/srv/teamA/app')
+    """
+    parts = _split(url)
+    if parts is None:
+        return _bare(posixpath.normpath(posixpath.join(folder, _plain(url))))
+    segments = [segment for segment in parts[1].split("/") if segment not in {"", ".", ".."}]
+    return _bare("/".join([parts[0] or "", *segments]))
+
+
+def _bare(path: str) -> str:
+    """The path without `.git` at its end."""
+    return path.removesuffix("/.git").removesuffix(".git") or path
 
 
 def remote_type(url: str) -> RemoteType | None:

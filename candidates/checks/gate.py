@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -16,20 +16,23 @@ from candidates.exit_codes import ExitCode
 from candidates.state_file import (
     BRANCH,
     EVIDENCE,
-    NULLABLE,
     PERSONS_SOURCES,
+    PROJECTS,
     SOURCE,
     SOURCES,
     STALE_STATUSES,
     STATUS,
     STATUSES,
+    AnyEvidence,
     base_faults,
     is_interactive,
+    mirror_faults,
     read_state,
+    story_faults,
 )
 from collectors.errors import InvalidInput
 from collectors.stores.store_file import JsonObject
-from ranking.facts import Ranking, Record
+from ranking.facts import Record
 from ranking.names import shown
 
 COMPONENT = "component"
@@ -45,6 +48,14 @@ DESIGN_REFERENCES = tuple(
 ACCESS_TIERS = tuple("accessTier designAccessTier designTier figmaAccessTier figmaTier".split())
 """The spellings of how far that design could be read; they count inside the reference's own object too."""
 
+ACCESS = ("figmaAccess", "designAccess")
+"""The objects in which a state may keep that tier, as `tier`."""
+
+Rules = Literal["seed", "strict"]
+"""Which evidence is accepted: any that the pipeline's own schema accepts, or this program's records alone."""
+
+WORKSPACE_SOURCES = ("asked", "command", "autopilot")
+
 TIERS_INSIDE = (*ACCESS_TIERS, "tier")
 """Inside the reference's object the bare word says enough."""
 
@@ -55,8 +66,28 @@ _USABLE_NAME = (
 )
 
 _LOOKED_AT = frozenset(
-    {"taskType", BRANCH, STATUS, SOURCE, EVIDENCE, "siblings", "workspaceSource", *DESIGN_REFERENCES, *ACCESS_TIERS}
+    {
+        "taskType",
+        BRANCH,
+        STATUS,
+        SOURCE,
+        EVIDENCE,
+        "siblings",
+        "workspaceSource",
+        *DESIGN_REFERENCES,
+        *ACCESS_TIERS,
+        *ACCESS,
+        PROJECTS,
+    }
 )
+
+
+def rules_named(name: str) -> Rules:
+    """The rules of this name. Raises InvalidInput for an unknown one."""
+    for rules in get_args(Rules):
+        if name == rules:
+            return rules  # type: ignore[no-any-return]
+    raise InvalidInput(f"unknown rules {shown(name)!r}", where="--rules", hint="--rules seed|strict")
 
 
 class GateReport(Record, frozen=True, kw_only=True):
@@ -73,27 +104,33 @@ class GateReport(Record, frozen=True, kw_only=True):
         return ExitCode.ANSWERED if self.passed else ExitCode.REFUSED
 
 
-def check_file(path: Path, *, autopilot: bool = False) -> GateReport:
+def check_file(path: Path, *, autopilot: bool = False, rules: Rules = "seed") -> GateReport:
     """Whether this file may pass. One that is not there, or is no state, may not: that is the reason then."""
     try:
-        reasons = gate(read_state(path), autopilot=autopilot)
+        reasons = gate(read_state(path), autopilot=autopilot, rules=rules)
     except InvalidInput as fault:
         reasons = (str(fault),)
     return GateReport(file=str(path), passed=not reasons, reasons=reasons)
 
 
-def gate(state: Mapping[str, object], *, autopilot: bool = False) -> tuple[str, ...]:
+def gate(state: Mapping[str, object], *, autopilot: bool = False, rules: Rules = "seed") -> tuple[str, ...]:
     """Every reason why a state may not pass; none: it may.
+
+    `rules`: whose evidence is accepted. A state that contradicts itself is refused by both.
 
     >>> gate({"taskType": "bug", "siblings": [], "baseBranch": "main", "baseFetchStatus": "fresh"})
     ('baseBranchSource is missing',)
     """
+    interactive, strict = is_interactive(state, autopilot=autopilot), rules == "strict"
     return (
         *_doubled(state),
         *_task_faults(state),
         *_design_faults(state),
         *(f"{key} is missing" for key in (BRANCH, STATUS, SOURCE) if state.get(key) is None),
-        *base_faults(state, interactive=is_interactive(state, autopilot=autopilot)),
+        *base_faults(state, interactive=interactive, strict=strict),
+        *story_faults(state),
+        *_workspace_faults(state),
+        *_project_faults(state, interactive=interactive, strict=strict),
         *_sibling_faults(state),
     )
 
@@ -127,9 +164,41 @@ def _design_faults(state: Mapping[str, object]) -> list[str]:
         said = shown(kind) if isinstance(kind, str) else repr(kind)
         faults.append(f"{named[0]} is given, and taskType is {said!r}, not {COMPONENT}")
     inside = [value for key in DESIGN_REFERENCES if isinstance(value := state.get(key), dict)]
-    tiers = [state.get(key) for key in ACCESS_TIERS] + [part.get(key) for part in inside for key in TIERS_INSIDE]
+    access = [part.get("tier") for key in ACCESS if isinstance(part := state.get(key), dict)]
+    tiers = (
+        [state.get(key) for key in ACCESS_TIERS] + access + [part.get(key) for part in inside for key in TIERS_INSIDE]
+    )
     if not any(map(_is_tier, tiers)):
         faults.append(f"{named[0]} is given, and no access tier is recorded ({ACCESS_TIERS[0]})")
+    return faults
+
+
+def _workspace_faults(state: Mapping[str, object]) -> list[str]:
+    source = state.get("workspaceSource")
+    if source is None or source in WORKSPACE_SOURCES:
+        return []
+    said = shown(source) if isinstance(source, str) else repr(source)
+    return [f"workspaceSource must be {', '.join(WORKSPACE_SOURCES[:-1])} or {WORKSPACE_SOURCES[-1]} (got {said!r})"]
+
+
+def _project_faults(state: Mapping[str, object], *, interactive: bool, strict: bool) -> list[str]:
+    """What is wrong with the repositories of `projects[]`; the scalars are those of the first."""
+    listed = state.get(PROJECTS)
+    if listed is None:
+        return []
+    if not isinstance(listed, list):
+        return [f"{PROJECTS} must be an array"]
+    faults = list(mirror_faults(state))
+    for at, entry in enumerate(listed):
+        where = f"{PROJECTS}[{at}]"
+        if not isinstance(entry, dict):
+            faults.append(f"{where} must be an object")
+            continue
+        faults += [f"{where}.{key} is missing" for key in (BRANCH, STATUS) if entry.get(key) is None]
+        if at == 0:  # the scalars hold its evidence, and its faults are theirs
+            continue
+        own = (*base_faults(entry, interactive=interactive, strict=strict), *story_faults(entry))
+        faults += [f"{where}: {fault}" for fault in own]
     return faults
 
 
@@ -157,11 +226,10 @@ def _is_tier(value: object) -> bool:
 def state_schema(*, autopilot: bool = False) -> dict[str, Any]:
     """The JSON Schema (2020-12) of what `gate` asks of a state, with or without `--autopilot`.
 
-    It says less than the gate in one thing: which characters of a branch name do not show.
+    It says less than the gate: which characters of a branch name do not show, and where keys contradict each other.
     """
-    ranking = msgspec.json.schema(Ranking)["$defs"]
-    required = [key for key in ranking["Ranking"]["required"] if key not in NULLABLE]
-    ranking["Ranking"] = ranking["Ranking"] | {"required": required}
+    evidence = msgspec.json.schema(AnyEvidence)["$defs"]
+    project = {"type": "object", "required": [BRANCH, STATUS], "properties": {STATUS: {"enum": list(STATUSES)}}}
     rules = [_evidence_where(SOURCE, ["derived"], {"ambiguous": {"const": False}})]
     rules += [_evidence_where(STATUS, list(STALE_STATUSES), {}), _design_rule()]
     if not autopilot:
@@ -175,11 +243,13 @@ def state_schema(*, autopilot: bool = False) -> dict[str, Any]:
             BRANCH: {"type": "string", "pattern": _USABLE_NAME},
             STATUS: {"enum": list(STATUSES)},
             SOURCE: {"enum": list(SOURCES)},
-            EVIDENCE: {"anyOf": [{"$ref": "#/$defs/Ranking"}, {"type": "null"}]},
+            EVIDENCE: {"anyOf": [{"$ref": "#/$defs/AnyEvidence"}, {"type": "null"}]},
             "siblings": {"type": "array"},
+            "workspaceSource": {"enum": [*WORKSPACE_SOURCES, None]},
+            PROJECTS: {"anyOf": [{"type": "array", "items": project}, {"type": "null"}]},
         },
         "allOf": rules,
-        "$defs": ranking,
+        "$defs": evidence,
     }
     return published(schema, "base-branch state: what the gate asks of a run's state file")
 
@@ -197,12 +267,17 @@ def _design_rule() -> dict[str, Any]:
     tier = {"anyOf": [{"type": "string", "pattern": r"\S"}, {"type": "number"}]}
     something: dict[str, Any] = {"not": {"enum": [None, False, "", [], {}]}}
     inside = {"type": "object", "anyOf": [_has(key, tier) for key in TIERS_INSIDE]}
+    within = [_has(key, {"type": "object", **_has("tier", tier)}) for key in ACCESS]
     beside = [_has(key, tier) for key in ACCESS_TIERS]
     return {
         "if": {"anyOf": [_has(key, something) for key in DESIGN_REFERENCES]},
         "then": {
             "properties": {"taskType": {"const": COMPONENT}},
-            "anyOf": beside + [_has(key, inside) for key in DESIGN_REFERENCES],
+            "anyOf": [
+                *beside,
+                *(_has(key, inside) for key in DESIGN_REFERENCES),
+                *within,
+            ],
         },
     }
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from candidates.run.collect import RemoteUndecided
-from candidates.state_file import BRANCH, EVIDENCE, PROJECTS, STATUS, State
+from candidates.state_file import BRANCH, EVIDENCE, PROJECTS, ROOT, STATUS, State
 from collectors.errors import InvalidInput
 from collectors.git.objects import read_ahead_behind
 from collectors.git.refs import RemoteAnswer, RemoteChoice, RemoteQuestion, ask_remote, choose_remote, fetch_branches
@@ -23,6 +23,8 @@ from ranking.facts import Failure, Instant, OidText, Record
 from ranking.names import HEADS, Oid, fault_of, local_head, remote_tracking, shown
 
 Status = Literal["fresh", "moved", "gone", "no-answer"]
+
+_GRAVEST: tuple[Status, ...] = ("gone", "no-answer", "moved", "fresh")
 
 EXIT_CODES: Mapping[Status, int] = {"fresh": 0, "moved": 12, "gone": 13, "no-answer": 11}
 """The exit codes of `recheck`, as in docs/contract.md."""
@@ -46,11 +48,16 @@ class Rechecked(Record, frozen=True, kw_only=True):
     uncounted: str | None = None
     failure: Failure | None = None
     at: Instant
+    root: str | None = None
+    """The folder of the repository, as `projects[]` has it; null for the main one."""
+    projects: tuple[Rechecked, ...] = ()
+    """The state's other repositories that have a base."""
 
     @property
     def exit_code(self) -> int:
-        """The exit code of docs/contract.md: 0 fresh, 12 moved, 13 gone, 11 no answer."""
-        return EXIT_CODES[self.status]
+        """0 fresh, 12 moved, 13 gone, 11 no answer; of several repositories the gravest."""
+        found = {one.status for one in (self, *self.projects)}
+        return EXIT_CODES[next(status for status in _GRAVEST if status in found)]
 
 
 class _Recorded(Struct, frozen=True, kw_only=True):
@@ -97,20 +104,44 @@ def recheck(
     return _held_against_branch(here, checkout, choice, replace(found, status="moved", tip=tip), deadline)
 
 
+def recheck_all(
+    git: Git, state: Mapping[str, object], deadline: Deadline, now: datetime, *, remote: str | None = None
+) -> Rechecked:
+    """The main repository's answer, with those of the other repositories that have a base. Raises as `recheck`."""
+    main = recheck(git, state, deadline, now, remote=remote)
+    listed = state.get(PROJECTS)
+    others = [entry for entry in (listed[1:] if isinstance(listed, list) else ()) if isinstance(entry, dict)]
+    found = [
+        replace(recheck(git, _as_state(entry, state), deadline, now), root=entry[ROOT])
+        for entry in others
+        if isinstance(entry.get(ROOT), str) and entry.get(BRANCH) is not None
+    ]
+    return replace(main, projects=tuple(found))
+
+
+def _as_state(entry: Mapping[str, object], state: Mapping[str, object]) -> dict[str, object]:
+    """One of `projects[]` as the state of a repository: what it does not say of the work branch, the scalars say."""
+    branch, worktree = entry.get("branch"), entry.get("worktreePath")
+    return {**entry, "branch": branch or state.get("branch"), "worktreePath": worktree or entry.get(ROOT)}
+
+
 def recheck_changes(state: Mapping[str, object], found: Rechecked) -> State:
     """What a recheck changes in the state: `fresh`, where it is fresh, and nothing else; also as a merge patch.
 
     Nothing where the state records another base by now. The first of `projects[]` follows where it holds the
     same base: the scalars mirror it.
     """
-    if found.status != "fresh" or _plain(state.get(BRANCH)) != found.base_branch:
-        return {}
-    changes: State = {STATUS: "fresh"}
-    projects = state.get(PROJECTS)
-    first = projects[0] if isinstance(projects, list) and projects else None
-    if isinstance(projects, list) and isinstance(first, dict) and first.get(BRANCH) == state.get(BRANCH):
-        changes[PROJECTS] = [{**first, STATUS: "fresh"}, *projects[1:]]
-    return changes
+    fresh_main = found.status == "fresh" and _plain(state.get(BRANCH)) == found.base_branch
+    fresh = {(one.root, one.base_branch) for one in found.projects if one.status == "fresh"}
+    changes: State = {STATUS: "fresh"} if fresh_main else {}
+    listed = state.get(PROJECTS)
+    projects = list(listed) if isinstance(listed, list) else []
+    for at, entry in enumerate(projects):
+        held = (entry.get(ROOT), _plain(entry.get(BRANCH))) if isinstance(entry, dict) else None
+        mirrors = at == 0 and fresh_main and held is not None and held[1] == found.base_branch
+        if mirrors or held in fresh:
+            projects[at] = {**entry, STATUS: "fresh"}
+    return changes | ({PROJECTS: projects} if projects != listed and projects else {})
 
 
 def sentence(found: Rechecked) -> str:

@@ -20,7 +20,7 @@ NAMES = tuple(name for group in GROUPS.values() for name in group)
 def declarations_of(name: str) -> ModuleType:
     """The module in which a command of `NAMES` is declared, as a function of its own name."""
     match name:
-        case "resolve":
+        case "resolve" | "resume":
             from candidates.cli import resolve  # noqa: PLC0415 - one group at a time
 
             return resolve

@@ -26,6 +26,14 @@ def probe_command(
 
 def gate_command(
     file: Annotated[Path, typer.Argument(help="The run's state file.")],
+    rules: Annotated[
+        str,
+        typer.Option(
+            "--rules",
+            metavar="RULES",
+            help="Which evidence is accepted: any of the pipeline's schema (seed), or this program's (strict).",
+        ),
+    ] = "seed",
     *,
     autopilot: options.AutopilotFlag = False,
     as_json: options.JsonFlag = False,
@@ -33,7 +41,7 @@ def gate_command(
     """Refuse a state file that is not ready, with every reason at once. Exit 7: refused."""
     from candidates.commands.gate import gate  # noqa: PLC0415 - when it is to be done
 
-    leave(gate(file, autopilot=autopilot, as_json=as_json))
+    leave(gate(file, autopilot=autopilot, rules=rules, as_json=as_json))
 
 
 def recheck_command(

@@ -47,8 +47,8 @@ def ask_command(
 ) -> None:
     """Ask a person on the terminal: a numbered menu on standard error, the chosen label alone on standard output.
 
-    ASK_CHOICE_DEFAULT, a number or a label, is marked first. Without a terminal it is taken, or else the first
-    option. Exit 3: the person gave up.
+    ASK_CHOICE_DEFAULT, a number or a label, is taken without asking. Without a terminal the first option is. Exit 3:
+    the person gave up.
     """
     from candidates.commands.choose import ask  # noqa: PLC0415 - when it is to be done
 

@@ -110,6 +110,28 @@ def rank_command(
     rank_stream(sys.stdin.buffer, sys.stdout.buffer, ndjson=ndjson, confidence=confidence)
 
 
+def candidates_command(
+    issue: Annotated[
+        str | None, typer.Option("--issue", metavar="FILE", help="The issue: our record, or Jira's or GitHub's JSON.")
+    ] = None,
+    issue_version: options.VersionOption = None,
+    remote: Annotated[
+        str, typer.Option("--remote", metavar="NAME", help="The remote whose name precedes the branches.")
+    ] = "origin",
+    provenance: Annotated[
+        str,
+        typer.Option("--provenance", metavar="WHOSE", help="Whose list: remote, or local after a failed fetch."),
+    ] = "remote",
+) -> None:
+    """Rank a list of branches on standard input: lines of `git branch -r`, or a JSON list. Prints the evidence record.
+
+    Pure: no repository, no remote, no store is read.
+    """
+    from candidates.commands.candidates import candidates  # noqa: PLC0415 - when it is to be done
+
+    candidates(issue, issue_version or [], remote, provenance)
+
+
 def backtest_command(
     path: options.PathArgument = HERE,
     remote: options.RemoteOption = None,

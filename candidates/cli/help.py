@@ -11,6 +11,7 @@ from typing import Final
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Which branch": {
         "resolve": "Print the decision: the branch, where it stands, every reason.",
+        "resume": "Go on with a run that asked on its issue.",
         "choose": "Record what a person answered to a host's picker.",
         "ask": "Ask a person on the terminal; for scripts.",
     },
@@ -23,6 +24,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "The halves, for replay and for tests": {
         "collect": "Print the bundle: every fact that the ranking looks at.",
         "rank": "Rank the bundle on standard input.",
+        "candidates": "Rank a list of branches on standard input.",
         "schema": "Print the JSON Schema of what the commands read and print.",
     },
     "A pipeline's checks": {
@@ -49,6 +51,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "base-branch resolve --issue-version 8.4.0 --autopilot --state state.json",
         "base-branch resolve --issue-version 8.4.0 --base release/8.4.0 --save-bundle monday.json",
     ),
+    "resume": ("base-branch resume --issue APP-12 --state state.json",),
     "choose": (
         "base-branch choose release/8.4.0 --issue APP-12 --state state.json",
         "base-branch choose release/8.4.0 --state state.json",
@@ -69,6 +72,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "backtest": ("base-branch backtest",),
     "collect": ("base-branch collect --issue-version 8.4.0 > tuesday.json",),
     "rank": ("base-branch rank < monday.json",),
+    "candidates": ("base-branch candidates --issue-version 8.4.0 < branches.txt",),
     "schema": ("base-branch schema decision",),
     "gate": ("base-branch gate state.json --autopilot",),
     "recheck": ("base-branch recheck --state state.json",),

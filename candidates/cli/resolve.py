@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from candidates.cli import options
-from candidates.cli.options import LOOKING, SETTINGS, flags_of, leave
+from candidates.cli.options import HERE, LOOKING, SETTINGS, flags_of, leave
 
 POLICY = tuple("on_fetch_failure autonomy autopilot issue_optional ask_on_issue".split())
 """The parameters that say what is done where the answer is not plain."""
@@ -62,6 +62,14 @@ def resolve_command(
     page: options.PageOption = None,
     step: options.StepOption = None,
     preview_dir: options.PreviewOption = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            "--answers",
+            metavar="FILE",
+            help="What a person answered, by repository: {ROOT: {remote, fetch-failed, base-branch}}.",
+        ),
+    ] = None,
     stage: options.StageOption = None,
     result: options.ResultOption = None,
     decision: options.DecisionOption = None,
@@ -102,3 +110,33 @@ def resolve_command(
         leave(replay_bundle(bundle, flags | flags_of(context, *rest) | {"PATH": paths}, base))
     else:
         leave(resolve(options_of(ResolveOptions, context.params), flags))
+
+
+def resume_command(
+    context: typer.Context,
+    state: options.StateOption,
+    path: options.PathArgument = HERE,
+    issue: options.IssueOption = None,
+    issue_version: options.VersionOption = None,
+    remote: options.RemoteOption = None,
+    project_key: options.KeyOption = None,
+    timeout: options.TimeoutOption = None,
+    refresh: options.RefreshOption = None,
+    on_fetch_failure: options.FetchFailureOption = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base", metavar="BRANCH", help="The branch that was answered.", autocompletion=options.complete_branch
+        ),
+    ] = None,
+) -> None:
+    """Go on with an unattended run that asked on its issue and waits: look again, and decide or wait on.
+
+    The state's circuit breaker says that it waits; it is reset with the decision, and its counters stay. Without
+    --issue the issue is read on which the run asked. Exit 3: the branches still tie, and nothing is asked twice.
+    """
+    from candidates.commands.resolve import ResolveOptions, resume  # noqa: PLC0415 - when it is to be done
+
+    flags = flags_of(context, *LOOKING, "on_fetch_failure") | {"--autopilot": True, "--ask-on-issue": True}
+    options_given = ResolveOptions(paths=[path], issue=issue, issue_version=issue_version, base=base, state=state)
+    leave(resume(options_given, flags))

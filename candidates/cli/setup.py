@@ -7,7 +7,7 @@ import typer
 from candidates.cli import options
 from candidates.cli.options import HERE, LOOKING, flags_of, leave, to_a_shell
 
-SCHEMAS = tuple("bundle ranking decision decisions state gate recheck probe recent picker runs run".split())
+SCHEMAS = tuple("bundle ranking decision decisions state preferences gate recheck probe recent picker runs run".split())
 
 
 @to_a_shell

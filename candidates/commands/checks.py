@@ -7,13 +7,13 @@ from pathlib import Path
 
 from candidates.checks.probe import probe as probe_branch
 from candidates.checks.probe import sentence as probe_sentence
-from candidates.checks.recheck import recheck as recheck_base
-from candidates.checks.recheck import recheck_changes
+from candidates.checks.recheck import recheck_all, recheck_changes
 from candidates.checks.recheck import sentence as recheck_sentence
 from candidates.commands.session import asking_for_the_remote, plain_run
 from candidates.state_file import read_state, write_state
 from candidates.terminal import print_record, show
 from collectors.process import Deadline
+from ranking.names import shown
 
 
 def probe(path: Path, flags: Mapping[str, object], name: str, *, as_json: bool) -> int:
@@ -33,11 +33,12 @@ def recheck(path: Path, flags: Mapping[str, object], state: Path, *, as_json: bo
     run = plain_run(path, flags)
     deadline, moment = Deadline(run.configuration.timeout), run.request.now
     with asking_for_the_remote(run, as_json=as_json):
-        found = recheck_base(run.git, read_state(state), deadline, moment, remote=run.configuration.remote)
-    if found.status == "fresh":
+        found = recheck_all(run.git, read_state(state), deadline, moment, remote=run.configuration.remote)
+    if "fresh" in {one.status for one in (found, *found.projects)}:
         write_state(state, lambda document: recheck_changes(document, found), now=moment, create=False)
     if as_json:
         print_record(found)
     else:
-        show([[("", recheck_sentence(found))]])
+        several = [[("", f"{shown(one.root or '')}: {recheck_sentence(one)}")] for one in found.projects]
+        show([[("", recheck_sentence(found))], *several])
     return found.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from msgspec import Struct
 from candidates.commands.resolve import FACTORY_VARIABLE, remember_answer
 from candidates.commands.session import asking_for_the_remote, git_at, given_issue, now, warn
 from candidates.exit_codes import ExitCode
-from candidates.questions.menu import DEFAULT_VARIABLE, Menu, Row, read_default
+from candidates.questions.menu import DEFAULT_VARIABLE, Menu, Row, numbered, read_default
 from candidates.questions.menu import choose as choose_row
 from candidates.questions.presentation import read_presentation
 from candidates.run.answers import cancelled as given_up
@@ -60,7 +61,7 @@ def choose(options: ChooseOptions, flags: Mapping[str, object]) -> ExitCode:
         refused = None
         if code == ExitCode.ANSWERED:
             if given.text is None and not given.versions:
-                answer = with_evidence_of(answer, options.state)
+                answer = with_evidence_of(answer, options.state, run.root)
             refused = record(answer, [run.root], options.state, run.request.now)
         taken.note(answer, [run], code)
         print_record(presentation.present(answer))
@@ -74,10 +75,13 @@ def choose(options: ChooseOptions, flags: Mapping[str, object]) -> ExitCode:
 def ask(question: str, options: Sequence[str], language: str | None) -> ExitCode:
     """The menu on the terminal, or the default without one; the chosen label alone on standard output."""
     words = read_presentation(None, language, None, None, None).language
-    at: int | None = read_default(os.environ.get(DEFAULT_VARIABLE), options) or 0
-    if has_terminal() and os.environ.get(FACTORY_VARIABLE) != "1":
-        menu = Menu(question=question, rows=tuple(Row(label=label) for label in options), at=at or 0)
+    given = read_default(os.environ.get(DEFAULT_VARIABLE), options)
+    menu = Menu(question=question, rows=tuple(Row(label=label) for label in options))
+    at: int | None = given or 0
+    if given is None and has_terminal() and os.environ.get(FACTORY_VARIABLE) != "1":
         at = choose_row(menu, os.environ.get("TERM"), words)
+    else:
+        sys.stderr.write("".join(f"{line}\n" for line in numbered(menu)))
     if at is None:
         notice("no answer was given")
         return ExitCode.ASK

@@ -9,6 +9,7 @@ from candidates import memory
 from candidates.commands.session import asking_for_the_remote, plain_run
 from candidates.memory import Recent, forgotten, to_show
 from candidates.run.collect import Located, locate
+from candidates.run.names import listed_name
 from candidates.run.run import Run
 from candidates.suggest import near_hint
 from candidates.terminal import notice, print_record, show
@@ -51,18 +52,19 @@ def remember_choice(run: Run, branch: str) -> tuple[str, ...]:
     InvalidInput for a branch that the remote does not have; EvidenceError `remote-silent` where it did not answer.
     """
     here = locate(run.git, run.configuration.remote, run.request.checkout)
-    _check(run, here, branch)
+    branch = _check(run, here, branch)
     days = run.configuration.branch_ttl_days
+    key, old_key = _keys(run, here)
     changed = memory.remember(
-        preferences_path(run.git.environ), _key(run, here), branch, run.request.now, branch_ttl_days=days
+        preferences_path(run.git.environ), key, branch, run.request.now, old_key=old_key, branch_ttl_days=days
     )
-    return (*changed.warnings, f"remembered for {_key(run, here)}: {branch}")
+    return (*changed.warnings, f"remembered for {key}: {branch}")
 
 
 def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
     """Forget one choice of this project, or all of them; what has to be said of it."""
-    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
-    changed = memory.forget(preferences_path(run.git.environ), key, branch, run.request.now)
+    key, old_key = _keys(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    changed = memory.forget(preferences_path(run.git.environ), key, branch, run.request.now, old_key=old_key)
     gone = forgotten(changed)
     said = f"forgotten for {key}: {', '.join(map(shown, gone))}" if gone else f"nothing was remembered for {key}"
     return (*changed.warnings, said)
@@ -70,21 +72,25 @@ def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
 
 def recent_choices(run: Run) -> Recent:
     """The choices that count today, the newest first."""
-    key = _key(run, locate(run.git, run.configuration.remote, run.request.checkout))
-    found = _read(run, key)
+    key, old_key = _keys(run, locate(run.git, run.configuration.remote, run.request.checkout))
+    found = _read(run, key, old_key)
     return Recent(project_key=key, choices=to_show(found.choices), state=found.state, detail=found.detail)
 
 
-def _read(run: Run, key: str) -> Remembered:
+def _read(run: Run, key: str, old_key: str | None) -> Remembered:
     days = run.configuration.branch_ttl_days
-    return read_recent(preferences_path(run.git.environ), key, now=run.request.now, branch_ttl_days=days)
+    path = preferences_path(run.git.environ)
+    return read_recent(path, key, old_key=old_key, now=run.request.now, branch_ttl_days=days)
 
 
-def _key(run: Run, here: Located) -> str:
-    return run.configuration.project_key or here.name
+def _keys(run: Run, here: Located) -> tuple[str, str | None]:
+    """The project's key, and the one that older files use; the latter only if the caller names none."""
+    named = run.configuration.project_key
+    return (named, None) if named is not None else (here.key, here.name)
 
 
-def _check(run: Run, here: Located, branch: str) -> None:
+def _check(run: Run, here: Located, branch: str) -> str:
+    """The branch as the remote lists it. Raises InvalidInput if it does not."""
     if here.choice is None:
         message = "this repository has no remote to check the choice against"
         raise SetupError(message, code="no-remote", hint="git remote add origin URL")
@@ -97,6 +103,8 @@ def _check(run: Run, here: Located, branch: str) -> None:
         raise EvidenceError(
             message, code="remote-silent", hint=f"base-branch remember {shown(branch)}, when it answers again"
         )
+    branch = listed_name(branch, here.choice.name, answer.branches.__contains__)
     if branch not in answer.branches:
         message = f"{here.choice.name} has no branch {shown(branch)}"
         raise InvalidInput(message, hint=near_hint(branch, answer.branches))
+    return branch

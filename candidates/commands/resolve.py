@@ -18,12 +18,14 @@ from candidates.contract import AnyDecision, Decision
 from candidates.exit_codes import ExitCode
 from candidates.questions.presentation import Presentation, read_presentation
 from candidates.run.decide import Policy
-from candidates.run.issue_comment import waits
+from candidates.run.issue_comment import is_waiting, waits
 from candidates.run.run import Run, decide_all, find_siblings, prepare, remembered_of, settle, sibling_runs
 from candidates.runs.journal import journal
+from candidates.state_file import read_state, target_asked
 from candidates.terminal import has_terminal, notice, print_record
 from collectors.errors import InvalidInput
 from ranking.facts import Facts
+from ranking.names import shown
 
 if TYPE_CHECKING:
     from candidates.run.factory import Factory
@@ -39,23 +41,24 @@ class ResolveOptions(Struct, frozen=True, kw_only=True):
     """The options of `resolve` that are not configuration, by the names of the command line."""
 
     paths: list[Path] | None
-    issue: str | None
-    issue_version: list[str] | None
-    base: str | None
-    state: Path | None
-    state_patch: bool
-    save_bundle: Path | None
-    siblings: bool
-    interactive: bool
-    picker: str | None
-    language: str | None
-    page: int | None
-    step: str | None
-    preview_dir: Path | None
-    factory: bool
-    stage: Path | None
-    result: Path | None
-    decision: list[str] | None
+    issue: str | None = None
+    issue_version: list[str] | None = None
+    base: str | None = None
+    state: Path | None = None
+    state_patch: bool = False
+    save_bundle: Path | None = None
+    siblings: bool = False
+    interactive: bool = False
+    picker: str | None = None
+    language: str | None = None
+    page: int | None = None
+    step: str | None = None
+    preview_dir: Path | None = None
+    factory: bool = False
+    stage: Path | None = None
+    result: Path | None = None
+    decision: list[str] | None = None
+    answers: str | None = None
 
 
 def resolve(options: ResolveOptions, flags: Mapping[str, object]) -> ExitCode:
@@ -88,11 +91,13 @@ def resolve(options: ResolveOptions, flags: Mapping[str, object]) -> ExitCode:
         runs = [replace(one, policy=_policy(one, presentation, in_factory=plan is not None)) for one in runs]
         warn(runs)
         runs = taken.watch(runs)
-        settle_all = _interactive if interactive and has_terminal() and not _factory_is_set() else _decide
-        answer, runs, code, to_keep = settle_all(runs, presentation, siblings=options.siblings)
+        if interactive and has_terminal() and not _factory_is_set():
+            answer, runs, code, to_keep = _interactive(runs, presentation, siblings=options.siblings)
+        else:
+            answer, runs, code, to_keep = _decide(runs, presentation, options)
         refused = None
-        if code == ExitCode.ANSWERED or waits(answer):
-            answer, refused = _recorded(answer, runs, options.state, patch=options.state_patch)
+        if code == ExitCode.ANSWERED or waits(answer) or (code == ExitCode.ASK and options.siblings):
+            answer, refused = _recorded(answer, runs, options)
         taken.note(answer, runs, code)
         if plan is not None:
             plan.report(answer, code)
@@ -101,6 +106,21 @@ def resolve(options: ResolveOptions, flags: Mapping[str, object]) -> ExitCode:
             raise refused
         remember_answer(runs[0], to_keep, answer)
     return code
+
+
+def resume(options: ResolveOptions, flags: Mapping[str, object]) -> ExitCode:
+    """Go on with a run that waits for the answer to its question. Raises InvalidInput if the state's run does not."""
+    assert options.state is not None  # noqa: S101 - the command requires it
+    state = read_state(options.state)
+    if not is_waiting(state):
+        raise InvalidInput(
+            f"the run of {options.state} does not wait for an answer on its issue",
+            where="circuitBreaker",
+            hint="base-branch resolve --autopilot --state FILE",
+        )
+    if options.issue is None and not options.issue_version:
+        options = replace(options, issue=target_asked(state))
+    return resolve(options, flags)
 
 
 def replay_bundle(bundle: str, flags: Mapping[str, object], base: str | None) -> ExitCode:
@@ -140,15 +160,40 @@ def _policy(run: Run, presentation: Presentation, *, in_factory: bool) -> Policy
     return replace(policy, hold_ties=True, ask_on_issue=False) if in_factory else policy
 
 
-def _decide(runs: list[Run], presentation: Presentation, *, siblings: bool) -> _Settled:
+def _told(runs: list[Run], options: ResolveOptions) -> list[Run]:
+    """The runs with what a person said before: the answers of this call, then the bases that the state holds."""
+    if options.answers is not None:
+        from candidates.run.answers_file import read_answers, with_answers  # noqa: PLC0415 - only with --answers
+
+        runs = with_answers(runs, read_answers(options.answers, sys.stdin.buffer))
+    return _keeping_bases(runs, options.state) if options.state is not None else runs
+
+
+def _keeping_bases(runs: list[Run], state: Path) -> list[Run]:
+    """The runs with the bases that a person chose before, which no later run replaces."""
+    from candidates.run.record import kept_bases  # noqa: PLC0415 - only where a state is named
+
+    kept = []
+    for run, held in zip(runs, kept_bases(state, [run.root for run in runs]), strict=True):
+        if held is None or run.policy.base is not None:
+            kept.append(run)
+            continue
+        branch, source = held
+        notice(f"{shown(branch)} is kept as the base: the state has it as {source}")
+        policy = replace(run.policy, base=branch, base_source=source)
+        kept.append(replace(run, policy=policy, request=replace(run.request, base=branch)))
+    return kept
+
+
+def _decide(runs: list[Run], presentation: Presentation, options: ResolveOptions) -> _Settled:
     """What one repository's run gives, or several side by side; nobody is asked."""
-    if len(runs) == 1 and not siblings:
-        run = advanced(runs[0])
+    if len(runs) == 1 and not options.siblings:
+        run = advanced(_told(runs, options)[0])
         with asking_for_the_remote(run, as_json=True, presentation=presentation):
             decision, code = settle(run)
         return decision, [run], code, None
-    beside = find_siblings(runs[0], remembered_of(runs[0])) if siblings else ()
-    runs = [advanced(run) for run in (*runs, *sibling_runs(runs[0], beside))]
+    beside = find_siblings(runs[0], remembered_of(runs[0])) if options.siblings else ()
+    runs = [advanced(run) for run in _told([*runs, *sibling_runs(runs[0], beside)], options)]
     several, code = decide_all(runs, beside)
     return several, runs, code, None
 
@@ -176,18 +221,17 @@ def _interactive(runs: list[Run], presentation: Presentation, *, siblings: bool)
     return decision, [run], code, facts
 
 
-def _recorded(
-    answer: AnyDecision, runs: list[Run], state: Path | None, *, patch: bool
-) -> tuple[AnyDecision, Refused | None]:
+def _recorded(answer: AnyDecision, runs: list[Run], options: ResolveOptions) -> tuple[AnyDecision, Refused | None]:
     """The answer written into the state file, or with its merge patch; and why that was refused."""
-    if state is None and not patch:
+    state, siblings = options.state, options.siblings
+    if state is None and not options.state_patch:
         return answer, None
     from candidates.run.record import record, with_patch  # noqa: PLC0415 - only where a state is asked for
 
     roots = [one.root for one in runs]
-    if patch or state is None:
-        return with_patch(answer, roots, state)
-    return answer, record(answer, roots, state, runs[0].request.now)
+    if options.state_patch or state is None:
+        return with_patch(answer, roots, state, siblings=siblings)
+    return answer, record(answer, roots, state, runs[0].request.now, siblings=siblings)
 
 
 def remember_answer(run: Run, facts: Facts | None, answer: AnyDecision) -> None:

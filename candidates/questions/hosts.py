@@ -30,7 +30,21 @@ MOST_PREVIEW_LINES: Final = 60
 _MOST_QUESTIONS: Final = 4
 _CUT: Final = "\u2026"
 _SUFFIX: Final = " (Recommended)"
+_CLASSES: Final[dict[str, Literal["soft-inward", "escalation-only"]]] = {
+    "remote": "soft-inward",
+    "fetch-failed": "escalation-only",
+    "base-branch": "soft-inward",
+}
 _CHIPS: Final = {"remote": "REMOTE", "fetch-failed": "FETCH", "base-branch": "BASE"}
+
+
+class Gate(Record, frozen=True, kw_only=True, rename={"gate_class": "class", "allow_free_text": "allowFreeText"}):
+    """One gate of orc: its class, which option is recommended (1-based), and whether free text is an answer."""
+
+    id: str
+    gate_class: Literal["hard-outward", "soft-inward", "escalation-only"]
+    default: int | None
+    allow_free_text: bool
 
 
 class Call(Record, frozen=True, kw_only=True):
@@ -38,6 +52,8 @@ class Call(Record, frozen=True, kw_only=True):
 
     input: dict[str, Any]
     answers: tuple[tuple[Answer, ...], ...]
+    gate: Gate | None = None
+    """For orc: what the call gates, beside the input that goes to the host as it is."""
 
 
 class Picker(Record, frozen=True, kw_only=True):
@@ -59,7 +75,11 @@ class _Host(Struct, frozen=True, kw_only=True):
     spell: Callable[[Sequence[Question]], dict[str, Any]]
     longest_header: int | None = None
     longest_label: int | None = None
-    previews: bool = False
+    previews: bool = True
+    marks: bool = True
+    """Whether the label of the recommended option says so."""
+    most_questions: int = _MOST_QUESTIONS
+    gates: bool = False
 
 
 def host_named(name: str) -> HostName:
@@ -81,15 +101,26 @@ def render(
     """The questions as one host takes them, at most four a call."""
     rules = _RULES[host]
     fitted = [_fit(question, rules, language, keep, number) for number, question in enumerate(questions, 1)]
-    batches = [range(at, min(at + _MOST_QUESTIONS, len(fitted))) for at in range(0, len(fitted), _MOST_QUESTIONS)]
+    most = rules.most_questions
+    batches = [range(at, min(at + most, len(fitted))) for at in range(0, len(fitted), most)]
     calls = tuple(
         Call(
             input=rules.spell(_told_apart([fitted[i] for i in batch])),
             answers=tuple(answers_of(questions[i]) for i in batch),
+            gate=_gate(questions[batch[0]], batch[0] + 1) if rules.gates else None,
         )
         for batch in batches
     )
     return Picker(host=host, calls=calls, breadcrumb=breadcrumb)
+
+
+def _gate(question: Question, number: int) -> Gate:
+    return Gate(
+        id=f"{number}-{question.id}",
+        gate_class=_CLASSES[question.kind],
+        default=question.default,
+        allow_free_text=question.allow_free_text,
+    )
 
 
 def cut_middle(text: str, longest: int) -> str:
@@ -113,14 +144,19 @@ def cut_middle(text: str, longest: int) -> str:
 
 
 def _fit(question: Question, rules: _Host, language: Language, keep: KeepPreview, number: int) -> Question:
-    labels = _labels([option.label for option in question.options], rules.longest_label)
+    names = [option.label for option in question.options]
+    labels = _labels(names, rules.longest_label)
+    mark = question.default if rules.marks else None
+    if mark is not None and rules.longest_label is not None:
+        labels[mark - 1] = cut_middle(labels[mark - 1], rules.longest_label - len(_SUFFIX))
     options = []
     for place, (option, label) in enumerate(zip(question.options, labels, strict=True), 1):
         whole = option.description if label == option.label else f"{option.label}: {option.description}"
         preview = option.preview
         if preview is not None and rules.previews:
             preview = _head(preview, f"preview-{number}-{place}.txt", language, keep)
-        options.append(Option(label=label, description=whole, preview=preview))
+        marked = label + _SUFFIX if place == mark else label
+        options.append(Option(label=marked, description=whole, preview=preview))
     header = question.header if rules.longest_header is None else question.header[: rules.longest_header]
     return replace(question, options=tuple(options), header=header)
 
@@ -174,12 +210,7 @@ def _told_apart(questions: Iterable[Question]) -> list[Question]:
 def _claude(questions: Sequence[Question]) -> dict[str, Any]:
     return {
         "questions": [
-            {
-                "question": q.question,
-                "header": q.header,
-                "options": [{"label": o.label, "description": o.description} for o in q.options],
-                "multiSelect": False,
-            }
+            {"question": q.question, "header": q.header, "options": _options(q), "multiSelect": False}
             for q in questions
         ]
     }
@@ -188,39 +219,22 @@ def _claude(questions: Sequence[Question]) -> dict[str, Any]:
 def _pi(questions: Sequence[Question]) -> dict[str, Any]:
     return {
         "questions": [
-            {
-                "id": f"{number}-{q.id}",
-                "question": q.question,
-                "header": q.header,
-                "options": [{"label": o.label, "description": o.description} for o in q.options],
-            }
+            {"id": f"{number}-{q.id}", "question": q.question, "header": q.header, "options": _options(q)}
             for number, q in enumerate(questions, 1)
         ]
     }
 
 
 def _orc(questions: Sequence[Question]) -> dict[str, Any]:
-    return {
-        "gates": [
-            {
-                "id": f"{number}-{q.id}",
-                "class": q.kind,
-                "header": _CHIPS[q.kind],
-                "question": q.question,
-                "options": [
-                    {
-                        "label": o.label + (_SUFFIX if place == q.default else ""),
-                        "description": o.description,
-                        "preview": o.preview,
-                    }
-                    for place, o in enumerate(q.options, 1)
-                ],
-                "default": q.default,
-                "allowFreeText": q.allow_free_text,
-            }
-            for number, q in enumerate(questions, 1)
-        ]
-    }
+    """The same call as Claude Code's, with the chip of the gate as its header."""
+    return _claude([replace(q, header=_CHIPS[q.kind]) for q in questions])
+
+
+def _options(question: Question) -> list[dict[str, str]]:
+    return [
+        {"label": o.label, "description": o.description} | ({} if o.preview is None else {"preview": o.preview})
+        for o in question.options
+    ]
 
 
 def _json(questions: Sequence[Question]) -> dict[str, Any]:
@@ -230,6 +244,6 @@ def _json(questions: Sequence[Question]) -> dict[str, Any]:
 _RULES: Final[dict[HostName, _Host]] = {
     "claude": _Host(spell=_claude, longest_header=12),
     "pi": _Host(spell=_pi, longest_header=16, longest_label=60),
-    "orc": _Host(spell=_orc, previews=True),
-    "json": _Host(spell=_json),
+    "orc": _Host(spell=_orc, longest_header=12, most_questions=1, gates=True),
+    "json": _Host(spell=_json, previews=False, marks=False),
 }

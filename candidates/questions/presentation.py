@@ -33,10 +33,11 @@ class Presentation(Struct, frozen=True, kw_only=True):
     def present(self, answer: AnyDecision) -> AnyDecision | Picker:
         """The answer itself, or its questions for the host. SetupError where a preview cannot be written."""
         if self.step is not None:
-            answer = _with_breadcrumb(answer, self.step)
+            answer = _with_breadcrumb(answer, self.step, self.language)
         if self.host is None or not answer.questions:
             return answer
-        crumb = decisions_of(answer)[0].breadcrumb
+        first = decisions_of(answer)[0]
+        crumb = breadcrumb(self.step, first, self.language) if self.step is not None else first.breadcrumb
         return render(answer.questions, self.host, language=self.language, keep=self._keep, breadcrumb=crumb)
 
     def _keep(self, name: str, preview: str) -> str | None:
@@ -66,8 +67,11 @@ def read_presentation(
     )
 
 
-def _with_breadcrumb(answer: AnyDecision, step: str) -> AnyDecision:
+def _with_breadcrumb(answer: AnyDecision, step: str, language: Language) -> AnyDecision:
     if isinstance(answer, Decision):
-        return replace(answer, breadcrumb=breadcrumb(step, answer))
-    decisions = tuple(replace(one, breadcrumb=breadcrumb(step, one)) for one in answer.decisions)
+        return replace(answer, breadcrumb=breadcrumb(step, answer, language))
+    several = len(answer.decisions) > 1
+    decisions = tuple(
+        replace(one, breadcrumb=breadcrumb(step, one, language, of_several=several)) for one in answer.decisions
+    )
     return replace(answer, decisions=decisions)

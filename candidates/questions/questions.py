@@ -16,7 +16,7 @@ from candidates.contract import UNNAMED, Decision, Option, Question
 from candidates.evidence import split_detail
 from candidates.memory import to_show
 from candidates.questions.languages import ENGLISH, Language
-from candidates.resolver import Resolution
+from candidates.resolver import Resolution, decisive_reason
 from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Facts, Ranking, RecentChoice, Record
 from ranking.listing import list_branches
@@ -54,9 +54,9 @@ class Answer(Record, frozen=True, kw_only=True):
 def base_branch_question(
     facts: Facts, ranking: Ranking, resolution: Resolution, asking: Asking | None = None
 ) -> Question:
-    """Ask which branch the work belongs on: first, and marked, what an unattended run would take, unless others tie.
+    """Ask which branch the work belongs on; the first is marked: what an unattended run would take, unless others tie.
 
-    Remembered ones come before the other candidates, and what the ranking left out after them.
+    The order: branches at the top with decisive evidence, stored choices, other candidates, what the ranking left out.
     """
     asking = asking or Asking()
     say = asking.language.say
@@ -65,7 +65,9 @@ def base_branch_question(
     remembered = _remembered(facts, listed)
     candidates = {c.branch: c for c in ranking.candidates}
     first = [recommended] if recommended is not None else []
-    likely = list(dict.fromkeys([*first, *remembered, *candidates]))
+    decisive = _decisive(ranking)
+    agreed = [name for name in remembered if name in decisive]
+    likely = list(dict.fromkeys([*first, *agreed, *decisive, *remembered, *candidates]))
     others = sorted(listed.keys() - set(likely), key=_bytes)
     names, following = _page(likely, others, asking.page)
     options = [
@@ -133,7 +135,12 @@ def fetch_failed_question(facts: Facts, asking: Asking | None = None) -> Questio
         id="fetch-failed",
         repository=facts.repository.name,
         kind="fetch-failed",
-        question=say("question_fetch_vpn" if vpn else "question_fetch", remote=_text(f"{remote}{where}"), why=why),
+        question=say(
+            "question_fetch_vpn" if vpn else "question_fetch",
+            remote=_text(f"{remote}{where}"),
+            repository=_text(facts.repository.name),
+            why=why,
+        ),
         header="No answer",
         options=(
             Option(label=say("retry"), description=say("retry_does")),
@@ -167,11 +174,20 @@ def answers_of(question: Question) -> tuple[Answer, ...]:
     return tuple(answers)
 
 
-def breadcrumb(step: str, decision: Decision) -> str:
-    """Where a run of several steps is: `Step 3/5: base branch`; with the branch where nobody was asked."""
+def breadcrumb(step: str, decision: Decision, language: Language = ENGLISH, *, of_several: bool = False) -> str:
+    """Where a run of several steps is: `Step 3/5: base branch`; with the branch, and how, if nobody was asked.
+
+    `of_several`: the repository is named, too.
+    """
     check_step(step)
-    unasked = decision.base_branch_source in ("remembered", "derived", "default")
-    return f"Step {step}: base branch" + (f" (auto: {decision.base_branch})" if unasked else "")
+    say = language.say
+    crumb = say("breadcrumb", step=step)
+    if of_several:
+        crumb = say("breadcrumb_of", breadcrumb=crumb, repository=_text(decision.repository))
+    if decision.base_branch is None or decision.base_branch_source == "asked":
+        return crumb
+    how = "breadcrumb_input" if decision.base_branch_source == "input" else "breadcrumb_auto"
+    return say(how, breadcrumb=crumb, branch=decision.base_branch)
 
 
 def check_step(step: str) -> None:
@@ -206,6 +222,12 @@ def _id(kind: str, page: int) -> str:
 
 
 # --- rows ---
+
+
+def _decisive(ranking: Ranking) -> list[str]:
+    """The branches with the highest score, as far as the issue's version or a linked release speaks for them."""
+    top = ranking.candidates[0].score if ranking.candidates else 0
+    return [c.branch for c in ranking.candidates if c.score == top and decisive_reason(c) is not None]
 
 
 def _remembered(facts: Facts, listed: Mapping[str, object]) -> dict[str, RecentChoice]:

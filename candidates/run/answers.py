@@ -15,12 +15,15 @@ from candidates.contract import Decision, Question, log_line
 from candidates.exit_codes import ExitCode
 from candidates.memory import remember
 from candidates.questions.questions import Answer
-from candidates.run.collect import RemoteUndecided
+from candidates.run.collect import RemoteUndecided, key_of
 from candidates.run.decide import decide, is_silent, undecided_remote
 from candidates.run.run import Run, gather
-from candidates.state_file import EVIDENCE, NULLABLE, read_state
+from candidates.run.work import work_of
+from candidates.state_file import NULLABLE, canonical_root, evidence_of, read_state
 from collectors.errors import EvidenceError
+from collectors.git.repository import open_repository
 from collectors.stores.preferences import preferences_path
+from collectors.stores.recent_entries import ANY_WORK
 from ranking.facts import Facts, Ranking
 
 Pick = Callable[[Question], Answer | None]
@@ -90,17 +93,23 @@ def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
     if facts.refs.provenance != "remote" and facts.repository.remote is not None:
         return (f"not remembered: {facts.repository.remote} did not answer",)
     days = run.configuration.branch_ttl_days
-    key = run.configuration.project_key or facts.repository.name
+    key, old_key = run.configuration.project_key, None
+    if key is None:
+        checkout = run.request.checkout or open_repository(run.git)
+        key, old_key = key_of(facts.repository.url, checkout), facts.repository.name
+    path = preferences_path(run.git.environ)
+    # An issue that was not handed over may have a version all the same.
+    work = work_of(facts.issue) if facts.issue is not None else ANY_WORK
     try:
-        changed = remember(preferences_path(run.git.environ), key, branch, run.request.now, branch_ttl_days=days)
+        changed = remember(path, key, branch, run.request.now, old_key=old_key, work=work, branch_ttl_days=days)
     except EvidenceError as fault:
         return (f"not remembered: {fault}",)
     return changed.warnings
 
 
-def with_evidence_of(decision: Decision, state: Path) -> Decision:
-    """The decision with the evidence that a state holds already; its own where that is none of ours."""
-    held = read_state(state).get(EVIDENCE) if state.exists() else None
+def with_evidence_of(decision: Decision, state: Path, root: Path | None = None) -> Decision:
+    """The decision with the evidence that a state holds for this repository; its own if that is none of ours."""
+    held = evidence_of(read_state(state), root, canonical_root(state.resolve().parent)) if state.exists() else None
     if not isinstance(held, dict):
         return decision
     try:

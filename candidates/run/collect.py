@@ -36,10 +36,11 @@ from collectors.git.refs import (
 )
 from collectors.git.repository import Checkout, Config, open_repository, read_config
 from collectors.process import Deadline, Git
-from collectors.remote_url import owner_and_name
+from collectors.remote_url import owner_and_name, project_key
 from collectors.signals import awaited
 from collectors.stores.backtests import read_backtest
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
+from collectors.strict_json import json_text
 from ranking.facts import Facts, Failure, Issue, Ranking, Settings
 from ranking.names import shown
 from ranking.ranker import View
@@ -121,6 +122,9 @@ class Located(Struct, frozen=True, kw_only=True):
     config: Config
     choice: RemoteChoice | None
     name: str
+    """What people call it: owner/name, else the folder's name. Two repositories may share it."""
+    key: str
+    """Its key in the preferences: host and whole path, which no other repository has."""
 
     @property
     def host(self) -> str | None:
@@ -134,7 +138,14 @@ def locate(git: Git, remote: str | None, checkout: Checkout | None = None) -> Lo
     choice = choose_remote(config, remote)
     if isinstance(choice, RemoteQuestion):
         raise RemoteUndecided(checkout.name, choice)
-    return Located(checkout=checkout, config=config, choice=choice, name=_name(choice, checkout))
+    key = key_of(choice.url if choice else None, checkout)
+    return Located(checkout=checkout, config=config, choice=choice, name=_name(choice, checkout), key=key)
+
+
+def key_of(url: str | None, checkout: Checkout) -> str:
+    """A repository's key in the preferences: host and path of its remote, or its own folder if it has none."""
+    folder = json_text(str(checkout.top or checkout.common_dir))
+    return project_key(json_text(url), folder) if url else folder
 
 
 def collect(request: Request) -> Collected:
@@ -181,9 +192,10 @@ def _ask(request: Request, deadline: Deadline) -> tuple[RunInputs, LocalRefs]:
     if choice is not None and request.remote_reason is not None:
         choice = replace(choice, reason=request.remote_reason)
     store = preferences_path(git.environ)
-    key = request.project_key or name
+    key, old_key = (request.project_key, None) if request.project_key else (here.key, name)
     # The expired ones too: the resolver passes them over, and says so.
-    remembered, kept = read_recent(store, key), read_backtest(store, key)
+    remembered = read_recent(store, key, old_key=old_key)
+    kept = read_backtest(store, request.project_key or name)
     reader = _issue_reader(request, remembered, name if choice else None, host)
     began = time.monotonic()
     with ThreadPoolExecutor(max_workers=2) as pool:

@@ -14,6 +14,7 @@ from candidates.questions.questions import Asking, base_branch_question, fetch_f
 from candidates.resolver import Base, Serving, base_of, derived_branch
 from candidates.run.collect import Collected, RemoteUndecided
 from candidates.run.issue_comment import question_on
+from candidates.run.names import listed_name
 from candidates.suggest import near_hint
 from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
@@ -65,22 +66,23 @@ def decide(collected: Collected, policy: Policy) -> tuple[Decision, ExitCode]:
             case "abort":
                 why = f"stopped by --on-fetch-failure abort: {silence(collected.facts)}"
                 return _stopped(decision, collected, why), ExitCode.REMOTE_SILENT
-            case "ask":
+            case "ask" | "retry" if not policy.unattended or policy.on_fetch_failure == "ask":
                 return _asking(decision, fetch_failed_question(collected.facts, policy.asking)), ExitCode.ASK
             case "cached":
                 serving = "cached"
             case "local":
                 serving = "local"
-            case _:  # retried already, or the unattended default
+            case _:  # the unattended default, also after a retry
                 pass
     if (stop := _stop_by_issue(decision, collected, policy)) is not None:
         return stop
     if policy.base is not None:
         return _given(decision, collected, policy, policy.base, serving)
     branch, source = collected.resolution.branch, collected.resolution.source
-    held = policy.hold_ties and collected.ranking.ambiguous and source == "default"
+    wants_to_ask = _wants_to_ask(collected, policy) and collected.facts.issue is not None
+    held = (policy.hold_ties or wants_to_ask) and collected.ranking.ambiguous and source == "default"
     if not policy.unattended or branch is None or source is None or held:
-        return _asking(decision, _which_branch(collected, policy)), ExitCode.ASK
+        return _asking(decision, _which_branch(collected, policy, serving)), ExitCode.ASK
     return _settled(decision, collected, policy, branch, source, serving)
 
 
@@ -103,8 +105,12 @@ def asks_on_issue(collected: Collected, policy: Policy) -> bool:
 
     Never where the branch came with the request or is remembered: then nothing hangs on the tie.
     """
-    wanted = collected.asks_on_issue if policy.ask_on_issue is None else policy.ask_on_issue
-    return policy.unattended and wanted and _would_post(collected, policy) is not None
+    return policy.unattended and _wants_to_ask(collected, policy) and _would_post(collected, policy) is not None
+
+
+def _wants_to_ask(collected: Collected, policy: Policy) -> bool:
+    """Whether the user wants a tie to be asked on the issue."""
+    return collected.asks_on_issue if policy.ask_on_issue is None else policy.ask_on_issue
 
 
 def is_silent(collected: Collected) -> bool:
@@ -125,7 +131,10 @@ def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking 
 
 def _would_post(collected: Collected, policy: Policy) -> WouldPost | None:
     settled = policy.base is not None or policy.replay or collected.resolution.source in ("remembered", "derived")
-    return None if settled or collected.post is None else question_on(collected.facts, collected.ranking)
+    issue = collected.facts.issue
+    # Read from a tracker, and it cannot be asked there: evidence is off, or the reading failed.
+    mute = collected.post is None and (issue is None or issue.source != "file")
+    return None if settled or mute else question_on(collected.facts, collected.ranking)
 
 
 def _undecided(collected: Collected, policy: Policy) -> Decision:
@@ -149,10 +158,9 @@ def _given(
 ) -> tuple[Decision, ExitCode]:
     """The branch that came with the request: checked against the listing, never replaced."""
     facts = collected.facts
-    listed = collected.view.listed.branches
-    if base in listed:
-        return _settled(decision, collected, policy, base, policy.base_source, serving)
-    remote = facts.repository.remote
+    listed, remote = collected.view.listed.branches, facts.repository.remote
+    if (branch := listed_name(base, remote, listed.__contains__)) in listed:
+        return _settled(decision, collected, policy, branch, policy.base_source, serving)
     # What holds a credential is a URL, and no branch: of a name nothing is hidden.
     name = shown(redact(base))
     if proves_absence(facts):
@@ -196,11 +204,30 @@ def _settled(
     return settled, ExitCode.ANSWERED
 
 
-def _which_branch(collected: Collected, policy: Policy) -> Question:
+def _which_branch(collected: Collected, policy: Policy, serving: Serving) -> Question:
+    if serving != "any":
+        collected = _served(collected, serving)
     resolution = collected.resolution
-    if policy.autonomy == "guided" and (derived := derived_branch(collected.facts, collected.ranking)):
+    derived = derived_branch(collected.facts, collected.ranking)
+    if derived and (policy.autonomy == "guided" or resolution.source == "remembered"):
         resolution = replace(resolution, branch=derived)  # first and marked, also before a memory
     return base_branch_question(collected.facts, collected.ranking, resolution, policy.asking)
+
+
+def _served(collected: Collected, serving: Serving) -> Collected:
+    """The same with the branches alone that a ref of this kind holds here: no other answer could be taken."""
+    facts, ranking = collected.facts, collected.ranking
+    branches = tuple(b for b in facts.refs.branches if base_of(b, facts, serving) is not None)
+    names = {branch.name for branch in branches}
+    candidates = tuple(c for c in ranking.candidates if c.branch in names)
+    tied = [c for c in candidates if c.score == candidates[0].score]
+    taken = collected.resolution.branch
+    return replace(
+        collected,
+        facts=replace(facts, refs=replace(facts.refs, branches=branches)),
+        ranking=replace(ranking, candidates=candidates, ambiguous=len(tied) > 1),
+        resolution=replace(collected.resolution, branch=taken if taken in names else None),
+    )
 
 
 def _asking(decision: Decision, question: Question) -> Decision:

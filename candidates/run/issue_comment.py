@@ -14,19 +14,17 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import replace
 
-from candidates.contract import AnyDecision, CircuitBreaker, Decision, WouldPost, decisions_of, log_line
+from candidates.contract import UNNAMED, AnyDecision, CircuitBreaker, Decision, WouldPost, decisions_of, log_line
 from candidates.evidence import tied
 from candidates.exit_codes import ExitCode
 from candidates.run.collect import Collected
-from candidates.state_file import BRANCH, EVIDENCE, SOURCE, STATUS
+from candidates.state_file import BRANCH, BREAKER, EVIDENCE, SOURCE, STATUS, with_question_of
 from collectors.errors import SourceError
 from ranking.facts import AskedOnIssue, Candidate, Facts, Ranking
 from ranking.names import shown
 
 TRIGGER: Final = 6
 """The circuit breaker's number for a question that only a person can answer."""
-
-BREAKER: Final = "circuitBreaker"
 
 _MOST_CANDIDATES: Final = 10
 _MOST_REASONS: Final = 8
@@ -44,9 +42,9 @@ def marker_of(repository: str) -> str:
 
 
 def question_on(facts: Facts, ranking: Ranking) -> WouldPost | None:
-    """The comment that would ask: where the issue was read from a tracker, and several branches tie at the top."""
+    """The comment that would ask, if several branches tie at the top for an issue that has a key."""
     issue = facts.issue
-    if issue is None or issue.source == "file" or issue.read not in ("answered", "partial") or not ranking.ambiguous:
+    if issue is None or issue.key == UNNAMED or issue.read not in ("answered", "partial") or not ranking.ambiguous:
         return None
     alike = tied(ranking)
     marker = marker_of(facts.repository.name)
@@ -60,7 +58,7 @@ def question_on(facts: Facts, ranking: Ranking) -> WouldPost | None:
         lines.append(f"and {len(alike) - _MOST_CANDIDATES} more")
     lines += ["", "Let the issue name one version, or hand the branch in: base-branch resolve --base BRANCH"]
     text = "\n".join(line.replace(marker, "[...]") for line in lines)
-    if issue.source == "github":
+    if issue.source == "github" or "#" in issue.key:
         text = _fenced(text)
         marker = f"<!-- {marker} -->"
     return WouldPost(target=issue.key, body=f"{text}\n\n{marker}")
@@ -69,11 +67,16 @@ def question_on(facts: Facts, ranking: Ranking) -> WouldPost | None:
 def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, ExitCode]:
     """Post what would be posted, unless it is there already; the decision that waits for the answer.
 
-    Where it could not be posted, or nobody knows whether it was, the run stops as one whose source failed.
+    The issue of a file is in no tracker of this run: the caller posts `wouldPost`. If the comment could not be
+    posted, or nobody knows whether it was, the run stops as one whose source failed.
     """
     would = decision.would_post
-    if would is None or collected.post is None:
+    if would is None:
         return decision, ExitCode.ASK
+    if collected.post is None:
+        said = f"to be asked on {would.target}: post wouldPost there"
+        breaker = CircuitBreaker(tripped=True, trigger=TRIGGER, detail=said)
+        return replace(decision, circuit_breaker=breaker), ExitCode.ASK
     now = collected.facts.now
     try:
         url = collected.post(marker_of(collected.facts.repository.name), would.body)
@@ -97,31 +100,38 @@ def waits(answer: AnyDecision) -> bool:
     return decisions_of(answer)[0].circuit_breaker is not None
 
 
-def asked_changes(answer: AnyDecision) -> dict[str, Any]:
-    """What a state keeps of a run that waits for the answer: no base, the evidence, and why it stopped."""
+def asked_changes(answer: AnyDecision, state: Mapping[str, Any]) -> dict[str, Any]:
+    """What a state keeps of a run that waits for the answer: no base, the evidence, and why it stopped.
+
+    What else the circuit breaker holds, its counters above all, stays.
+    """
     decision = decisions_of(answer)[0]
     evidence, breaker = (
         None if record is None else msgspec.json.decode(msgspec.json.encode(record))
         for record in (decision.base_branch_evidence, decision.circuit_breaker)
     )
+    held = state.get(BREAKER)
+    breaker = (held if isinstance(held, dict) else {}) | (breaker or {})
+    gone = {key: msgspec.UNSET for key in (BRANCH, SOURCE, STATUS) if key in state}
+    return gone | {EVIDENCE: with_question_of(state, evidence or {}), BREAKER: breaker}
+
+
+def asked_patch(answer: AnyDecision, state: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as a merge patch: what an earlier record held is taken away by name."""
+    evidence = dict.fromkeys(Ranking.__struct_encode_fields__) | asked_changes(answer, state)[EVIDENCE]
+    breaker = asked_changes(answer, {})[BREAKER]
     return {BRANCH: None, SOURCE: None, STATUS: None, EVIDENCE: evidence, BREAKER: breaker}
 
 
-def asked_patch(answer: AnyDecision) -> dict[str, Any]:
-    """The same as a merge patch: what an earlier record held is taken away by name."""
-    changes = asked_changes(answer)
-    return changes | {EVIDENCE: dict.fromkeys(Ranking.__struct_encode_fields__) | (changes[EVIDENCE] or {})}
+def answered_changes(state: Mapping[str, Any]) -> dict[str, Any]:
+    """What becomes of that breaker once there is a base; one that something else tripped is left alone."""
+    return {BREAKER: {**state[BREAKER], "tripped": False}} if is_waiting(state) else {}
 
 
-def answered_changes(state: Mapping[str, object]) -> dict[str, Any]:
-    """Reset the breaker once there is a base, if the evidence says that it waited for an answer on the issue."""
-    breaker, evidence = state.get(BREAKER), state.get(EVIDENCE)
-    waited = isinstance(evidence, dict) and evidence.get(_ASKED_ON_ISSUE) is not None
-    if not waited or not isinstance(breaker, dict):
-        return {}
-    if breaker.get("tripped") is not True or breaker.get("trigger") != TRIGGER:
-        return {}
-    return {BREAKER: {**breaker, "tripped": False}}
+def is_waiting(state: Mapping[str, object]) -> bool:
+    """Whether the state's run waits for the answer to the question about its base."""
+    breaker = state.get(BREAKER)
+    return isinstance(breaker, dict) and breaker.get("tripped") is True and breaker.get("trigger") == TRIGGER
 
 
 def _candidate(number: int, candidate: Candidate) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from candidates.run.names import listed_name
 from candidates.run.one_pass import Pass, RunInputs, branch_in
 from collectors.config.keys import Refresh
 from collectors.git.refs import RemoteAnswer, RemoteChoice
@@ -73,7 +74,9 @@ def next_fetch(
 def chosen(seen: Pass, base: str | None) -> list[str]:
     """The one branch that has to be here, if it is not."""
     listing = seen.facts.refs
-    branch = branch_in(listing, base) or branch_in(listing, seen.resolution.branch)
+    remote = seen.facts.repository.remote
+    given = listed_name(base, remote, lambda name: branch_in(listing, name) is not None) if base is not None else None
+    branch = branch_in(listing, given) or branch_in(listing, seen.resolution.branch)
     return [branch.name] if branch is not None and _behind(branch) else []
 
 

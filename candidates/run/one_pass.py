@@ -15,6 +15,8 @@ from msgspec.structs import replace
 
 from candidates.resolver import Resolution, resolve
 from candidates.run.issue import IssueAnswer
+from candidates.run.names import listed_name
+from candidates.run.work import choices_for
 from collectors.git.local_refs import LocalRefs
 from collectors.git.objects import Lineage, read_creator_dates, read_dates, read_lineage
 from collectors.git.refs import RemoteAnswer, RemoteChoice, build_listing
@@ -22,7 +24,20 @@ from collectors.git.repository import Checkout, Config
 from collectors.process import Git
 from collectors.remote_url import remote_type
 from collectors.stores.preferences import Remembered
-from ranking.facts import Backtest, Branch, Facts, Failure, Issue, Ranking, RefListing, Repository, Settings, Tag
+from collectors.stores.recent_entries import newest_first
+from ranking.facts import (
+    Backtest,
+    Branch,
+    Facts,
+    Failure,
+    Issue,
+    Ranking,
+    RecentChoice,
+    RefListing,
+    Repository,
+    Settings,
+    Tag,
+)
 from ranking.listing import development_names, hangs_on_dates
 from ranking.names import BranchName, Oid
 from ranking.ranker import View, rank_surely, read_asked
@@ -73,13 +88,14 @@ def look(git: Git, inputs: RunInputs, local: LocalRefs) -> Pass:
     log: tuple[str, ...] = ()
     if _wants_lineage(issue):
         listing, log = _with_lineage(git, inputs.checkout, local, listing, repository)
+    choices, for_other_work = choices_for(inputs.remembered, issue)
     facts = Facts(
         schema="base-branch/bundle@1",
         now=inputs.now,
         repository=repository,
         refs=listing,
         issue=issue,
-        recent=inputs.remembered.choices,
+        recent=_recent(inputs, listing, choices),
         backtest=inputs.backtest,
         settings=inputs.settings,
     )
@@ -109,9 +125,19 @@ def look(git: Git, inputs: RunInputs, local: LocalRefs) -> Pass:
             ranking,
             None if inputs.remembered.state == "answered" else inputs.remembered.detail,
             evidence_off=inputs.remembered.evidence is False,
+            for_other_work=for_other_work,
             view=unasked(facts, view),
         ),
         log=log,
+    )
+
+
+def _recent(inputs: RunInputs, listing: RefListing, choices: Iterable[RecentChoice]) -> tuple[RecentChoice, ...]:
+    """The stored choices that apply to this work, each under the name that the listing has for it."""
+    remote = inputs.choice.name if inputs.choice else None
+    return newest_first(
+        replace(choice, branch=listed_name(choice.branch, remote, lambda name: branch_in(listing, name) is not None))
+        for choice in choices
     )
 
 

@@ -214,7 +214,14 @@ def find_siblings(run: Run, remembered: Remembered) -> tuple[Sibling, ...]:
 
 def remembered_of(run: Run) -> Remembered:
     """What the store says beside the choices: the repositories that it lists."""
-    return read_recent(preferences_path(run.git.environ), run.configuration.project_key or "")
+    key, old_key = run.configuration.project_key, None
+    if key is None:
+        try:
+            here = locate(run.git, run.request.remote, run.request.checkout)
+            key, old_key = here.key, here.name
+        except RemoteUndecided as fault:
+            key = fault.repository
+    return read_recent(preferences_path(run.git.environ), key, old_key=old_key)
 
 
 def sibling_runs(main: Run, siblings: Sequence[Sibling]) -> list[Run]:

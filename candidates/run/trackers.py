@@ -15,11 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from candidates.contract import Source, SourceName
+from candidates.run.filed_issue import read_filed_issue
 from candidates.run.issue import GivenIssue, IssueAnswer, IssueReader
 from collectors.config.configuration import Configuration
 from collectors.errors import SetupError
 from collectors.github.site import GitHubSite, find_site, gh_of
-from collectors.issue.file import read_issue
 from collectors.issue.reference import (
     PUBLIC_HOST,
     FileReference,
@@ -57,7 +57,7 @@ def find_reader(
         case FileReference(path=path):
             if stdin is None:
                 raise SetupError("standard input is not at hand", code="no-standard-input")
-            return GivenIssue(with_versions(read_issue(path, stdin), named))
+            return GivenIssue(with_versions(read_filed_issue(path, stdin), named))
         case JiraReference():
             return JiraReader(site=jira_site(reference, configuration), key=reference.key, named=named)
         case GitHubReference():

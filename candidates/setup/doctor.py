@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from collectors.git.refs import RemoteAnswer, ask_remote
 from collectors.git.repository import OLDEST_GIT, Checkout, open_repository, parse_git_version
 from collectors.github.comment import who_am_i as github_identity
 from collectors.github.site import GitHubSite
+from collectors.input_file import read_whole
 from collectors.issue.reference import PUBLIC_HOST
 from collectors.jira.issue import Identity
 from collectors.jira.issue import who_am_i as jira_identity
@@ -31,7 +33,7 @@ from collectors.jira.site import JiraSite
 from collectors.process import Deadline, Git
 from collectors.remote_url import redact
 from collectors.signals import awaited
-from collectors.stores.preferences import preferences_path, read_recent
+from collectors.stores.preferences import Remembered, describe, preferences_path, read_recent
 from ranking.facts import FailureKind, Record
 from ranking.names import shown
 
@@ -152,12 +154,22 @@ def _configuration(
     ]
 
 
-def _preferences(git: Git, key: str) -> _Finding:
+def _preferences(git: Git, key: str, old_key: str | None) -> list[_Finding]:
+    """Whether the file can be used, then how each of its keys is read."""
     try:
         path = preferences_path(git.environ)
-        remembered = read_recent(path, key)
+        remembered = read_recent(path, key, old_key=old_key)
     except SetupError as fault:
-        return _failed("preferences", fault, ExitCode.SETUP)
+        return [_failed("preferences", fault, ExitCode.SETUP)]
+    whole = _preferences_file(path, key, remembered)
+    try:
+        lines = describe(read_whole(path), key, old_key=old_key)
+    except OSError:  # not there, or not readable: the first check says so
+        lines = ()
+    return [whole, *(_Finding(check=Check(name="preferences", state="works", detail=line)) for line in lines)]
+
+
+def _preferences_file(path: Path, key: str, remembered: Remembered) -> _Finding:
     count = f"{len(remembered.choices)} remembered for {key}" if key else "it can be read"
     detail = remembered.detail or f"{path}: {count}"
     if remembered.state == "failed":
@@ -176,7 +188,9 @@ def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) ->
     deadline = Deadline(configuration.timeout)
     here = _located(git, configuration) if checkout is not None else None
     located = here if isinstance(here, Located) else None
-    key = configuration.project_key or (located.name if located else "")
+    key, old_key = configuration.project_key or "", None
+    if located is not None and not key:
+        key, old_key = located.key, located.name
     questions: list[Callable[[], _Finding]] = [
         lambda: _jira(configuration, deadline),
         lambda: _github(git, configuration, located, deadline),
@@ -189,7 +203,7 @@ def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) ->
         except BaseException:
             deadline.cancel()
             raise
-    return [_preferences(git, key), *([remote] if checkout is not None else []), *trackers]
+    return [*_preferences(git, key, old_key), *([remote] if checkout is not None else []), *trackers]
 
 
 def _located(git: Git, configuration: Configuration) -> Located | EvidenceError:

@@ -27,16 +27,68 @@ _REPORTS: dict[str, tuple[type[Record], str]] = {
     "picker": (Picker, "base-branch/picker@1"),
 }
 
-NAMES = (*SCHEMA_NAMES, "state", *_REPORTS)
+NAMES = (*SCHEMA_NAMES, "state", "preferences", *_REPORTS)
 
 
 def schema_of(name: str) -> dict[str, Any]:
     """The JSON Schema (2020-12) of this name. Raises InvalidInput if there is none."""
     if name == "state":
         return state_schema()
+    if name == "preferences":
+        return preferences_schema()
     if name in SCHEMA_NAMES:
         return json_schema(name)
     if name not in _REPORTS:
         raise InvalidInput(f"there is no schema {shown(name)!r}", hint=f"base-branch schema {'|'.join(NAMES)}")
     record, title = _REPORTS[name]
     return published(msgspec.json.schema(record), title)
+
+
+def preferences_schema() -> dict[str, Any]:
+    """The JSON Schema of the preferences: the keys that are read, and `global.recentBranches`, which is written."""
+    repo = {
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {"type": "object", "properties": {"readOnly": {"type": "boolean"}, "editable": {"type": "boolean"}}},
+        ]
+    }
+    repos = {"anyOf": [{"type": "string"}, {"type": "array", "items": repo}]}
+    moment = {"anyOf": [{"type": "string", "minLength": 8}, {"type": "number"}]}
+    entry = {
+        "type": "object",
+        "required": ["branch", "lastUsed"],
+        "properties": {
+            "branch": {"type": "string", "minLength": 1},
+            "lastUsed": moment,
+            "count": {"type": "integer", "minimum": 1},
+            "project": {"type": "string"},
+            "chosenFor": {"type": "object", "additionalProperties": moment},
+        },
+    }
+    listed = {"allOf": [entry, {"required": ["projectKey"], "properties": {"projectKey": {"type": "string"}}}]}
+    switch = {"enum": [True, False, "on", "off"]}
+    evidence = {"type": "object", "properties": {"enabled": switch, "autopilotAsksOnIssue": switch}}
+    project = {"type": "object", "properties": {"webRepos": repos}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "base-branch preferences: what is read of the file, which may hold other keys",
+        "type": "object",
+        "properties": {
+            "global": {
+                "type": "object",
+                "properties": {
+                    "recentBranches": {
+                        "anyOf": [
+                            {"type": "object", "additionalProperties": {"type": "array", "items": entry}},
+                            {"type": "array", "items": listed},
+                        ]
+                    },
+                    "baseBranchEvidence": {"anyOf": [switch, evidence]},
+                    "autopilotAsksOnIssue": switch,
+                    "webRepos": repos,
+                },
+            },
+            "settings": {"type": "object", "properties": {"branchTtlDays": {"type": "integer", "minimum": 0}}},
+            "projects": {"type": "object", "additionalProperties": project},
+        },
+    }

@@ -29,5 +29,9 @@ def read_issue(source: str, stdin: BinaryIO) -> Issue:
     InvalidInput, with the dotted path of the fault (`versions[0].name`), for anything that is not that
     record, and for a file that cannot be read.
     """
-    data, what = read_input(source, stdin, "the issue")
+    return decode_issue(*read_input(source, stdin, "the issue"))
+
+
+def decode_issue(data: bytes, what: str) -> Issue:
+    """Decode the issue record; InvalidInput as `read_issue`."""
     return Issue(**msgspec.structs.asdict(decode_strict(data, _FiledIssue, what)))

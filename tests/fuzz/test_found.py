@@ -32,7 +32,8 @@ from collectors.issue.reference import JiraReference, parse_reference
 from collectors.jira.facts import forge_link
 from collectors.jira.failures import read_answer
 from collectors.remote_url import host_of, redact
-from collectors.stores.preferences import parse_recent, stored_in
+from collectors.stores.preferences import parse_recent
+from collectors.stores.recent_entries import stored_in
 from collectors.stores.store_file import Document, NotRegularError, parse_document, read_settled
 from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag

@@ -29,7 +29,8 @@ from collectors.git.ref_lines import PEELED, parse_ref_lines
 from collectors.git.refs import parse_advertised
 from collectors.git.repository import parse_boolean, parse_config, parse_git_version
 from collectors.issue.file import read_issue
-from collectors.stores.preferences import damage_of, parse_recent, stored_in
+from collectors.stores.preferences import parse_recent
+from collectors.stores.recent_entries import damage_of, stored_in
 from collectors.stores.store_file import Document, parse_document
 from ranking.names import HEADS, Oid
 from tests.fuzz.hostile import GOOD_BUNDLE, answered, as_bytes, bytes_like, damaged, fuzzed, texts, values

@@ -138,9 +138,78 @@ def test_the_state_has_an_entry_for_each_repository(repos: tuple[Repo, Repo], tm
     kept = json.loads(state.read_text())
     keys = ("baseBranch", "baseBranchSource", "baseFetchStatus")
     assert [kept[key] for key in keys] == ["release/1.2", "derived", "fresh"]
-    assert kept["projects"] == [
-        {"root": str(repo.path), "baseBranch": decision["baseBranch"], "baseFetchStatus": decision["baseFetchStatus"]}
+    named = [{key: entry[key] for key in ("name", "root", *keys)} for entry in kept["projects"]]
+    assert named == [
+        {"name": decision["repository"], "root": str(repo.path)} | {key: decision[key] for key in keys}
         for repo, decision in zip((app, lib), answer["decisions"], strict=True)
+    ]
+    assert kept["projects"][1]["baseBranchEvidence"] == answer["decisions"][1]["baseBranchEvidence"]
+    assert "siblings" not in kept
+
+
+def answered(tmp_path: Path, answers: object) -> tuple[str, Path]:
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps(answers))
+    return "--answers", file
+
+
+def test_one_round_trip_answers_each_repository(
+    repos: tuple[Repo, Repo], silent: str, tmp_path: Path, schema: Schema
+) -> None:
+    app, lib = repos
+    lib.git("config", "remote.origin.url", silent)
+    state = tmp_path / "state.json"
+    more = answered(
+        tmp_path,
+        {
+            str(app.path): {"base-branch": "release/1.3"},
+            "lib": {"fetch-failed": "cached", "base-branch": "release/1.2"},
+        },
+    )
+    answer = run(app.path, lib.path, *more, "--state", state, code=0, schema=schema)
+    assert [settled(decision)[0] for decision in answer["decisions"]] == ["release/1.3", "release/1.2"]
+    kept = json.loads(state.read_text())
+    assert [(e["baseBranchSource"], e["baseFetchStatus"]) for e in kept["projects"]] == [
+        ("asked", "fresh"),
+        ("asked", "cached-stale"),
+    ]
+
+
+def test_an_answer_that_leaves_a_question_open_is_asked_on(
+    repos: tuple[Repo, Repo], tmp_path: Path, schema: Schema
+) -> None:
+    app, lib = repos
+    answer = run(app.path, lib.path, *answered(tmp_path, {"app": {"base-branch": "main"}}), code=3, schema=schema)
+    assert [(q["kind"], q["repository"]) for q in answer["questions"]] == [("base-branch", "lib")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ({"nowhere": {"base-branch": "main"}}, "no repository of this run is nowhere"),
+        ({"app": {"fetch-failed": "ask"}}, "fetch-failed: invalid enum value 'ask'"),
+        ({"app": {"branch": "main"}}, "branch"),
+        ([], "expected `object`"),
+    ],
+)
+def test_answers_that_are_none_are_refused(
+    repos: tuple[Repo, Repo], tmp_path: Path, answers: object, said: str
+) -> None:
+    done = base_branch("resolve", repos[0].path, repos[1].path, *answered(tmp_path, answers))
+    assert (done.code, done.out) == (2, b"")
+    assert said in done.err
+
+
+def test_a_question_of_a_silent_remote_names_its_repository(
+    repos: tuple[Repo, Repo], silent: str, schema: Schema
+) -> None:
+    for repo in repos:
+        repo.git("config", "remote.origin.url", f"{silent}/{repo.path.name}.git")
+    answer = run(repos[0].path, repos[1].path, code=3, schema=schema)
+    questions = [question["question"] for question in answer["questions"]]
+    assert [question.partition(" did not answer for ")[2].partition(":")[0] for question in questions] == [
+        "lib.git/app",
+        "lib.git/lib",
     ]
 
 
@@ -210,3 +279,22 @@ def test_without_siblings_to_look_at_it_is_one_decision_in_the_same_document(
 ) -> None:
     answer = run(repos[0].path, "--siblings", "--autopilot", "--issue-version", "1.3.1", code=0, schema=schema)
     assert (branches(answer), answer["siblings"]) == (["release/1.3"], [])
+
+
+@pytest.mark.parametrize(("more", "code"), [(("--autopilot",), 0), ((), 3)])
+def test_the_siblings_are_recorded_also_while_a_question_stands(
+    family: Repo, tmp_path: Path, schema: Schema, more: tuple[str, ...], code: int
+) -> None:
+    state = tmp_path / "state.json"
+    answer = run(
+        family.path, "--siblings", *more, "--issue-version", "1.2.1", "--state", state, code=code, schema=schema
+    )
+    kept = json.loads(state.read_text())
+    assert kept["siblings"] == answer["siblings"]
+    assert ("baseBranch" in kept) == (code == 0)
+
+
+def test_no_siblings_are_recorded_as_none(repos: tuple[Repo, Repo], tmp_path: Path, schema: Schema) -> None:
+    state = tmp_path / "state.json"
+    run(repos[0].path, "--siblings", "--autopilot", "--state", state, code=0, schema=schema)
+    assert json.loads(state.read_text())["siblings"] == []

@@ -73,7 +73,7 @@ def test_resolve_loads_no_client_and_no_terminal(stand: MakeStand) -> None:
     heavy, own = costs("resolve", stand("release_lines").clone.path, "--autopilot", "--issue-version", "8.4.0")
     clients = {"pygit2", "jira", "github", "requests", "rich", "platformdirs", "ssl", "http"}
     assert heavy & clients == set()
-    assert own <= 85
+    assert own <= 89
 
 
 def starts(folder: Path, *arguments: str | Path) -> tuple[list[str], int]:

@@ -84,7 +84,7 @@ def test_a_pipeline_from_the_decision_to_the_push(
     assert "statePatch" not in decision
     state = json.loads(file.read_text())
     keys = ["baseBranch", "baseBranchSource", "baseFetchStatus", "baseBranchEvidence"]
-    assert list(state) == ["taskType", "cost", "branch", "worktreePath", "siblings", *keys]
+    assert list(state) == ["taskType", "cost", "branch", "worktreePath", "siblings", *keys, "projects"]
     assert {key: state[key] for key in keys} == {key: decision[key] for key in keys}
     assert (state["baseBranch"], state["baseBranchSource"]) == ("release/8.4.0", "derived")
     assert file.read_text().startswith('{"taskType":"bug",  "cost": 1.50, "branch": "')
@@ -148,9 +148,12 @@ def test_several_repositories_stand_in_the_state_by_their_roots(
     both = ran("resolve", lines.clone.path, beside.path, "--autopilot", *VERSION, "--state", file, code=0).json()
     printed["decisions"].validate(both)
     state = json.loads(file.read_text())
-    own = {"baseBranch": "release/8.4.0", "baseFetchStatus": "fresh"}
-    assert state["projects"] == [{"root": str(lines.clone.path)} | own, {"root": str(beside.path)} | own]
+    own = {"baseBranch": "release/8.4.0", "baseBranchSource": "derived", "baseFetchStatus": "fresh"}
+    roots = [(entry["name"], entry["root"]) for entry in state["projects"]]
+    assert roots == [("app", str(lines.clone.path)), ("app", str(beside.path))]
     assert {key: state[key] for key in own} == own
+    assert [{key: entry[key] for key in own} for entry in state["projects"]] == [own, own]
+    assert state["projects"][1]["baseBranchEvidence"] == both["decisions"][1]["baseBranchEvidence"]
     assert state["baseBranchEvidence"] == both["decisions"][0]["baseBranchEvidence"]
 
 
@@ -216,7 +219,7 @@ def test_a_run_that_settled_nothing_writes_nothing_and_patches_nothing(
 def test_a_state_that_would_contradict_itself_is_refused_and_the_decision_is_still_told(
     lines: Stand, file: Path, patch: tuple[str, ...], printed: Mapping[str, Any]
 ) -> None:
-    other = {"root": "/elsewhere", "baseBranch": "main", "baseFetchStatus": "fresh"}
+    other = {"name": "elsewhere", "baseBranch": "main", "baseFetchStatus": "fresh"}
     text = json.dumps({"taskType": "bug", "siblings": [], "projects": [other]})
     file.write_text(text)
     done = ran("resolve", lines.clone.path, "--autopilot", *VERSION, "--state", file, *patch, code=7)
@@ -355,3 +358,54 @@ def test_usage_leaves_standard_output_empty(
 ) -> None:
     monkeypatch.chdir(lines.clone.path)
     assert said in ran(*command, code=code).err
+
+
+@pytest.mark.parametrize("source", ["asked", "input"])
+def test_a_base_that_a_person_chose_is_kept(lines: Stand, file: Path, source: str) -> None:
+    state = json.loads(file.read_text()) | {"baseBranch": "release/8.2.0", "baseBranchSource": source}
+    file.write_text(json.dumps(state))
+    done = ran("resolve", lines.clone.path, *VERSION, "--autopilot", "--state", file, code=0)
+    decision = done.json()
+    assert (decision["baseBranch"], decision["baseBranchSource"]) == ("release/8.2.0", source)
+    assert f"release/8.2.0 is kept as the base: the state has it as {source}" in done.err
+    kept = json.loads(file.read_text())
+    assert (kept["baseBranch"], kept["baseBranchSource"], kept["baseFetchStatus"]) == ("release/8.2.0", source, "fresh")
+    ran("resolve", lines.clone.path, *VERSION, "--base", "release/8.3.0", "--state", file, code=0)
+    assert json.loads(file.read_text())["baseBranch"] == "release/8.3.0"
+
+
+def test_two_repositories_answered_one_after_the_other(lines: Stand, file: Path, workshop: Workshop) -> None:
+    beside = workshop.clone(lines.remote, "beside")
+    ran("choose", "release/8.4.0", lines.clone.path, *VERSION, "--state", file, code=0)
+    first = json.loads(file.read_text())
+    ran("choose", "develop", beside.path, "--state", file, code=0)
+    state = json.loads(file.read_text())
+    keys = ("baseBranch", "baseBranchSource", "baseFetchStatus", "baseBranchEvidence")
+    assert [state[key] for key in keys] == [first[key] for key in keys]
+    found = [(e["root"], e["baseBranch"], e["baseBranchSource"], e["baseFetchStatus"]) for e in state["projects"]]
+    assert found == [
+        (str(lines.clone.path), "release/8.4.0", "asked", "fresh"),
+        (str(beside.path), "develop", "asked", "fresh"),
+    ]
+    evidence = state["projects"][1]["baseBranchEvidence"]
+    assert evidence["candidates"][0]["branch"] == "develop"
+
+
+def test_recheck_asks_about_every_repository_of_the_state(lines: Stand, file: Path, workshop: Workshop) -> None:
+    beside = workshop.clone(lines.remote, "beside")
+    ran("resolve", lines.clone.path, "--base", "release/8.4.0", "--state", file, code=0)
+    ran("resolve", beside.path, "--base", "develop", "--state", file, code=0)
+    state = json.loads(file.read_text())
+    for repo, entry in zip((lines.clone, beside), state["projects"], strict=True):
+        repo.git("branch", "--quiet", "--no-track", WORK, f"origin/{entry['baseBranch']}")
+        entry["worktreePath"] = str(repo.path)
+    state["worktreePath"] = str(lines.clone.path)
+    file.write_text(json.dumps(state))
+    found = recheck(file, lines, 0)
+    assert [(one["root"], one["baseBranch"], one["status"]) for one in (found, *found["projects"])] == [
+        (None, "release/8.4.0", "fresh"),
+        (str(beside.path), "develop", "fresh"),
+    ]
+    lines.remote.commit("newer", branch="develop")
+    found = recheck(file, lines, 12)
+    assert [one["status"] for one in (found, *found["projects"])] == ["fresh", "moved"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 State = dict[str, Any]
 
 EVIDENCE: State = json.loads(msgspec.json.encode(RANKING))
-AMBIGUOUS: State = json.loads(msgspec.json.encode(TIE))
+AMBIGUOUS: State = json.loads(msgspec.json.encode(TIE)) | {"refProvenance": "remote"}
 
 GOOD: State = {
     "taskType": "bug",
@@ -176,7 +176,10 @@ FAILING: dict[str, tuple[State, bool, tuple[str, ...]]] = {
     "another workspace source": (
         UNATTENDED | {"workspaceSource": "Autopilot", "baseBranchSource": "default"},
         False,
-        ("baseBranchSource is default, which an interactive run never records: only asked or input",),
+        (
+            "baseBranchSource is default, which an interactive run never records: only asked or input",
+            "workspaceSource must be asked, command or autopilot (got 'Autopilot')",
+        ),
     ),
     "derived without evidence": (
         without(UNATTENDED, "baseBranchEvidence"),
@@ -191,7 +194,10 @@ FAILING: dict[str, tuple[State, bool, tuple[str, ...]]] = {
     "derived on a tie": (
         UNATTENDED | {"baseBranchEvidence": AMBIGUOUS},
         False,
-        ("baseBranchSource is derived, and baseBranchEvidence is ambiguous",),
+        (
+            "baseBranchSource is derived, and baseBranchEvidence is ambiguous",
+            "baseBranchSource is derived, and neither the issue's version nor a linked release speaks for baseBranch",
+        ),
     ),
     "stale without evidence": (
         GOOD | {"baseFetchStatus": "cached-stale"},
@@ -232,9 +238,9 @@ FAILING: dict[str, tuple[State, bool, tuple[str, ...]]] = {
         ("baseBranchEvidence.confidence: the ranking record has no such key",),
     ),
     "a half record": (
-        UNATTENDED | {"baseBranchEvidence": without(EVIDENCE, "notes")},
+        UNATTENDED | {"baseBranchEvidence": without(EVIDENCE, "refProvenance")},
         False,
-        ("baseBranchEvidence.notes: a required field is missing",),
+        ("baseBranchEvidence.refProvenance: a required field is missing",),
     ),
     "evidence in another shape": (GOOD | {"baseBranchEvidence": "yes"}, False, ("baseBranchEvidence is no object",)),
     "a tier that is only true": (
@@ -368,3 +374,96 @@ def test_a_file_that_is_no_state_is_refused_with_the_reason(tmp_path: Path, data
     assert (report.passed, report.exit_code, len(report.reasons)) == (False, 7, 1)
     assert str(file) in report.reasons[0]
     assert not file.exists() or file.read_bytes() == data
+
+
+# --- evidence of another writer, and stories that contradict themselves ---
+
+OTHER_WRITER: State = {
+    "refProvenance": "remote",
+    "candidates": [
+        {"branch": "release/8.4.0", "score": 5.5, "evidence": [{"kind": "issue-version", "detail": "in free words"}]}
+    ],
+}
+
+
+@pytest.mark.parametrize("key", ["figmaAccess", "designAccess"])
+def test_the_tier_may_stand_in_an_access_object(key: str) -> None:
+    state = without(DESIGNED, "accessTier") | {key: {"tier": "dev"}}
+    assert gate(state) == ()
+    assert schema_passes(state)
+    assert gate(without(DESIGNED, "accessTier") | {key: {"tier": ""}}) != ()
+
+
+@pytest.mark.parametrize(
+    ("state", "strict"),
+    [
+        (GOOD | {"baseBranchEvidence": {"refProvenance": "remote"}}, "ambiguous"),
+        (GOOD | {"baseFetchStatus": "cached-stale", "baseBranchEvidence": {"refProvenance": "local"}}, "ambiguous"),
+        (UNATTENDED | {"baseBranchEvidence": OTHER_WRITER}, "score"),
+    ],
+)
+def test_evidence_of_another_writer_passes_unless_the_rules_are_strict(state: State, strict: str) -> None:
+    assert gate(state) == ()
+    assert schema_passes(state)
+    assert strict in gate(state, rules="strict")[0]
+
+
+def top(*candidates: tuple[str, float, str], **more: object) -> State:
+    listed = [
+        {"branch": branch, "score": score, "evidence": [{"kind": kind, "detail": "so"}]}
+        for branch, score, kind in candidates
+    ]
+    return {"refProvenance": "remote", "candidates": listed} | more
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (GOOD | {"baseBranchEvidence": {"refProvenance": "local"}}, "baseFetchStatus is fresh, and "),
+        (UNATTENDED | {"baseBranchEvidence": top(("release/8.4.0", 9, "sort-order"))}, "neither the issue's version"),
+        (
+            UNATTENDED | {"baseBranchEvidence": top(("release/8.4.0", 9, "issue-version"), chosen="main")},
+            "baseBranch 'release/8.4.0' is not the chosen 'main'",
+        ),
+        (
+            UNATTENDED
+            | {
+                "baseBranchEvidence": top(
+                    ("release/8.4.0", 9, "issue-version"), ("main", 9, "issue-version"), ambiguous=False
+                )
+            },
+            "2 candidates tie at the top",
+        ),
+    ],
+)
+@pytest.mark.parametrize("rules", ["seed", "strict"])
+def test_a_story_that_contradicts_itself_is_refused(state: State, said: str, rules: Any) -> None:  # noqa: ANN401
+    assert any(said in reason for reason in gate(state, rules=rules))
+
+
+FIRST: State = {"root": "/w/app", "baseBranch": "release/8.4.0", "baseFetchStatus": "fresh"}
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ({"root": "/w/web"}, ("projects[1].baseBranch is missing", "projects[1].baseFetchStatus is missing")),
+        (
+            {"root": "/w/web", "baseBranch": "main", "baseFetchStatus": "aborted"},
+            ("projects[1]: baseFetchStatus is aborted: a run that stopped has no base to record",),
+        ),
+        (
+            {"baseBranch": "main", "baseFetchStatus": "fresh", "baseBranchEvidence": {"refProvenance": "local"}},
+            (f"projects[1]: {gate(GOOD | {'baseBranchEvidence': {'refProvenance': 'local'}})[0]}",),
+        ),
+        ("web", ("projects[1] must be an object",)),
+    ],
+)
+def test_every_repository_of_the_state_is_looked_at(second: object, said: tuple[str, ...]) -> None:
+    assert gate(GOOD | {"projects": [FIRST, {"baseBranch": "main", "baseFetchStatus": "fresh"}]}) == ()
+    assert gate(GOOD | {"projects": [FIRST, second]}) == said
+
+
+def test_scalars_that_are_not_the_first_projects_are_refused() -> None:
+    (said,) = gate(GOOD | {"projects": [FIRST | {"baseBranch": "main"}]})
+    assert said.startswith("projects[0].baseBranch is 'main', and baseBranch is 'release/8.4.0'")

@@ -438,4 +438,6 @@ def test_the_record_on_the_wire(work: Repo) -> None:
         "uncounted": None,
         "failure": None,
         "at": "2026-11-30T09:00:00Z",
+        "root": None,
+        "projects": [],
     }

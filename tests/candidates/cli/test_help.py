@@ -65,6 +65,7 @@ def test_the_examples_run_one_after_the_other(
     clone = stand("release_lines").clone
     folder = clone.path
     clone.git("branch", "work", "origin/release/8.4.0")
+    (folder / "branches.txt").write_text(clone.git("branch", "--remotes"), encoding="utf-8")
     monkeypatch.chdir(folder)
     codes = {}
     for line in (line for line in LINES if line not in PARSED_ALONE):

@@ -10,12 +10,13 @@ import jsonschema
 import pytest
 
 from candidates.setup.schemas import schema_of
+from tests.support.preferences import stored_entries
 from tests.support.program import Answer, base_branch, resolve, settled, source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.repositories import MakeStand, Stand
+    from tests.support.repositories import MakeStand, Stand, Workshop
 
 
 @pytest.fixture
@@ -43,8 +44,7 @@ def keep(store: Path, *branches: str, days_ago: int = 1, project: str = "app", *
 
 def kept(store: Path) -> list[tuple[str, str, int]]:
     """What the store holds: project, branch, count."""
-    entries = json.loads(store.read_text())["global"]["recentBranches"]
-    return [(e["projectKey"], e["branch"], e["count"]) for e in entries]
+    return [(e["projectKey"], e["branch"], e["count"]) for e in stored_entries(store)]
 
 
 def said(*arguments: str | Path, code: int) -> str:
@@ -66,20 +66,21 @@ def reason(decision: Answer, rule: str = "remembered") -> str:
 
 def test_a_choice_is_remembered_used_shown_and_forgotten(lines: Stand, store: Path) -> None:
     here = lines.clone.path
-    assert said("remember", "release/8.2.0", here, code=0) == "base-branch: remembered for app: release/8.2.0\n"
+    key = str(lines.remote.path).removesuffix(".git")
+    assert said("remember", "release/8.2.0", here, code=0) == f"base-branch: remembered for {key}: release/8.2.0\n"
     said("remember", "release/8.2.0", here, code=0)
-    assert kept(store) == [("app", "release/8.2.0", 2)]
+    assert kept(store) == [(key, "release/8.2.0", 2)]
     assert store.stat().st_mode & 0o777 == 0o600
     before = store.read_bytes()
     shown = recent(lines)
     jsonschema.Draft202012Validator(schema_of("recent")).validate(shown)
     assert [(c["branch"], c["count"]) for c in shown.pop("choices")] == [("release/8.2.0", 2)]
-    assert shown == {"schema": "base-branch/recent@1", "projectKey": "app", "state": "answered", "detail": None}
+    assert shown == {"schema": "base-branch/recent@1", "projectKey": key, "state": "answered", "detail": None}
     assert settled(resolve(here))[::3] == ("release/8.2.0", "remembered")
     assert store.read_bytes() == before
-    assert said("forget", "release/8.2.0", here, code=0) == "base-branch: forgotten for app: release/8.2.0\n"
+    assert said("forget", "release/8.2.0", here, code=0) == f"base-branch: forgotten for {key}: release/8.2.0\n"
     assert kept(store) == []
-    assert said("forget", "release/8.2.0", here, code=0) == "base-branch: nothing was remembered for app\n"
+    assert said("forget", "release/8.2.0", here, code=0) == f"base-branch: nothing was remembered for {key}\n"
 
 
 def test_neither_an_unattended_answer_nor_a_given_one_is_remembered(lines: Stand, store: Path) -> None:
@@ -111,7 +112,7 @@ def test_choices_are_each_projects_own(lines: Stand, store: Path) -> None:
     said("remember", "release/8.2.0", lines.clone.path, "--project-key", "TEAM", code=0)
     assert recent(lines)["choices"] == []
     assert [c["branch"] for c in recent(lines, "--project-key", "TEAM")["choices"]] == ["release/8.2.0"]
-    assert said("forget", "release/8.2.0", lines.clone.path, code=0) == "base-branch: nothing was remembered for app\n"
+    assert "nothing was remembered for " in said("forget", "release/8.2.0", lines.clone.path, code=0)
     assert kept(store) == [("TEAM", "release/8.2.0", 1)]
 
 
@@ -162,9 +163,9 @@ def test_a_damaged_store_is_kept_aside_and_the_choice_is_remembered(lines: Stand
     told = said("remember", "main", lines.clone.path, code=0).splitlines()
     (aside,) = store.parent.glob("preferences.json.damaged-*")
     assert told[0].endswith(f"; it is kept as {aside}")
-    assert told[1] == "base-branch: remembered for app: main"
+    assert told[1].endswith("/acme/app: main")
     assert aside.read_text() == '{"global": {"recent'
-    assert kept(store) == [("app", "main", 1)]
+    assert [entry[1:] for entry in kept(store)] == [("main", 1)]
 
 
 def test_what_is_another_programs_is_neither_changed_nor_an_obstacle(lines: Stand, store: Path) -> None:
@@ -176,7 +177,7 @@ def test_what_is_another_programs_is_neither_changed_nor_an_obstacle(lines: Stan
     assert json.loads(store.read_text()) == {
         "theme": "dark",
         "ratio": 1.5,
-        "global": {"other": [1, 2], "recentBranches": []},
+        "global": {"other": [1, 2], "recentBranches": {str(lines.remote.path).removesuffix(".git"): []}},
     }
 
 
@@ -190,3 +191,133 @@ def test_an_entry_that_is_odd_is_said_and_the_others_serve(lines: Stand, store: 
     memory = source(decision, "preferences")
     assert memory["state"] == "partial"
     assert "global.recentBranches[1].branch" in memory["detail"]
+
+
+# A file that another program keeps.
+
+
+def shared(store: Path, *names: str, key: str = "app") -> str:
+    """The stored choices as a map of lists, beside another project's; the file's text."""
+    day = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    entries = [{"branch": name, "lastUsed": day} for name in names]
+    other = [{"branch": "origin/main", "lastUsed": day}]
+    store.write_text(json.dumps({"global": {"recentBranches": {"other": other, key: entries}}, "theme": "dark"}))
+    return store.read_text()
+
+
+@pytest.mark.parametrize("name", ["release/8.3.0", "origin/release/8.3.0", "refs/heads/release/8.3.0"])
+def test_a_map_of_lists_fires_the_memory(lines: Stand, store: Path, name: str) -> None:
+    before = shared(store, name)
+    assert settled(resolve(lines.clone.path))[::3] == ("release/8.3.0", "remembered")
+    assert store.read_text() == before
+
+
+def test_a_choice_keeps_the_map_and_the_other_projects(lines: Stand, store: Path, tmp_path: Path) -> None:
+    shared(store, "release/8.3.0")
+    done = base_branch("choose", "origin/release/8.4.0", lines.clone.path, "--state", tmp_path / "state.json")
+    assert (done.code, done.json()["baseBranch"]) == (0, "release/8.4.0"), done.err
+    document = json.loads(store.read_text())
+    branches = document["global"]["recentBranches"]
+    assert [entry["branch"] for entry in branches["app"]] == ["release/8.4.0", "release/8.3.0"]
+    assert [entry["branch"] for entry in branches["other"]] == ["origin/main"]
+    assert document["theme"] == "dark"
+    assert list(store.parent.glob("preferences.json.damaged-*")) == []
+
+
+@pytest.mark.parametrize("name", ["origin/develop", "refs/heads/develop", "refs/remotes/origin/develop"])
+def test_a_name_with_its_remote_before_it_is_the_branch(lines: Stand, store: Path, name: str) -> None:
+    assert settled(resolve(lines.clone.path, "--base", name))[::3] == ("develop", "input")
+    assert said("remember", name, lines.clone.path, code=0).endswith(": develop\n")
+    assert [branch for _, branch, _ in kept(store)] == ["develop"]
+
+
+def test_the_doctor_shows_how_each_key_of_a_shared_file_is_read(lines: Stand, store: Path) -> None:
+    before = shared(store, "release/8.3.0")
+    checks = base_branch("doctor", lines.clone.path, "--json").json()["checks"]
+    details = [check["detail"] for check in checks if check["name"] == "preferences"]
+    key = str(lines.remote.path).removesuffix(".git")
+    assert details[1:] == [
+        f"global.recentBranches: a map of 2 projects, written back as such; of {key}: release/8.3.0",
+        "not read, never changed: theme",
+    ]
+    assert store.read_text() == before
+
+
+# Which choice counts.
+
+
+def test_the_newest_choice_that_is_still_on_the_remote_counts(lines: Stand, store: Path) -> None:
+    keep(store, "release/8.1.0", "release/8.3.0", "release/8.2.0")
+    decision = resolve(lines.clone.path)
+    assert settled(decision)[::3] == ("release/8.3.0", "remembered")
+    assert "release/8.1.0, chosen on " in reason(decision)
+    assert "not in the remote's answer; kept in the memory" in reason(decision)
+
+
+@pytest.mark.parametrize(
+    ("work", "expected"),
+    [
+        (("--issue-version", "8.3.0"), ("release/8.2.0", "remembered")),
+        (("--issue-version", "8.4.0"), ("release/8.4.0", "derived")),
+        ((), ("develop", "default")),
+    ],
+)
+@pytest.mark.usefixtures("store")
+def test_a_choice_applies_to_the_version_that_it_was_made_for(
+    lines: Stand, tmp_path: Path, work: tuple[str, ...], expected: tuple[str, str]
+) -> None:
+    state = ("--state", tmp_path / "state.json")
+    done = base_branch("choose", "release/8.2.0", lines.clone.path, "--issue-version", "8.3.0", *state)
+    assert done.code == 0, done.err
+    decision = resolve(lines.clone.path, *work)
+    assert settled(decision)[::3] == expected
+    if expected[1] != "remembered":
+        assert "release/8.2.0, chosen for 8.3.0" in reason(decision)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_choice_for_work_without_a_version_is_not_for_a_version(lines: Stand, tmp_path: Path) -> None:
+    (tmp_path / "issue.json").write_text('{"key": "APP-1"}')
+    issue = ("--issue", tmp_path / "issue.json")
+    done = base_branch("choose", "release/8.2.0", lines.clone.path, *issue, "--state", tmp_path / "state.json")
+    assert done.code == 0, done.err
+    assert settled(resolve(lines.clone.path, *issue))[::3] == ("release/8.2.0", "remembered")
+    assert settled(resolve(lines.clone.path, "--issue-version", "8.4.0"))[::3] == ("release/8.4.0", "derived")
+
+
+@pytest.mark.usefixtures("store")
+def test_a_choice_of_unknown_work_applies_to_all(lines: Stand, tmp_path: Path) -> None:
+    done = base_branch("choose", "release/8.2.0", lines.clone.path, "--state", tmp_path / "state.json")
+    assert done.code == 0, done.err
+    assert settled(resolve(lines.clone.path, "--issue-version", "8.4.0"))[::3] == ("release/8.2.0", "remembered")
+
+
+def test_a_question_recommends_the_issues_branch_before_a_remembered_one(lines: Stand, store: Path) -> None:
+    keep(store, "release/8.2.0")
+    done = base_branch("resolve", lines.clone.path, "--issue-version", "8.4.0")
+    (question,) = done.json()["questions"]
+    assert [option["label"] for option in question["options"]][:2] == ["release/8.4.0", "release/8.2.0"]
+    assert (done.code, question["default"]) == (3, 1)
+
+
+@pytest.mark.usefixtures("store")
+def test_two_remotes_of_one_name_share_no_choice(lines: Stand, workshop: Workshop) -> None:
+    other = workshop.folder / "teamB" / "app.git"
+    other.parent.mkdir()
+    workshop.clone(lines.remote, "teamB/app.git", "--mirror")
+    clone = workshop.clone(str(other), "second")
+    said("remember", "release/8.2.0", lines.clone.path, code=0)
+    assert settled(resolve(lines.clone.path))[::3] == ("release/8.2.0", "remembered")
+    assert resolve(clone.path)["baseBranchSource"] == "default"
+
+
+def test_an_old_key_that_two_remotes_share_is_read_until_one_of_them_writes(
+    lines: Stand, store: Path, workshop: Workshop
+) -> None:
+    (workshop.folder / "teamB").mkdir()
+    workshop.clone(lines.remote, "teamB/app.git", "--mirror")
+    clone = workshop.clone(str(workshop.folder / "teamB" / "app.git"), "second")
+    keep(store, "release/8.3.0")
+    assert settled(resolve(lines.clone.path))[::3] == ("release/8.3.0", "remembered")
+    said("remember", "release/8.2.0", lines.clone.path, code=0)
+    assert resolve(clone.path)["baseBranchSource"] == "default"

@@ -51,56 +51,35 @@ def several(item: dict[str, Any], least: int, most: int) -> dict[str, Any]:
     return {"type": "array", "items": item, "minItems": least, "maxItems": most}
 
 
+def option(longest: int | None = None) -> dict[str, Any]:
+    """One option; a preview has at most sixty lines, and may be left out."""
+    preview = {"type": "string", "pattern": r"\A([^\n]*\n){0,59}[^\n]*\Z"}
+    return closed(label=text(longest), description=text(), preview=preview) | {"required": ["label", "description"]}
+
+
 # The issue's own words: Claude Code: header at most 12, 2 to 4 options. Pi: 1 to 4 questions, header at most 16,
-# label at most 60. orc: header chip by class, Recommended suffix, preview. Four questions a call at most.
+# label at most 60. orc: one call a gate, its chip as the header. All: (Recommended), previews, 4 questions at most.
 RULES: dict[HostName, dict[str, Any]] = {
     "claude": closed(
         questions=several(
-            closed(
-                question=text(),
-                header=text(12),
-                options=several(closed(label=text(), description=text()), 2, 4),
-                multiSelect={"const": False},
-            ),
+            closed(question=text(), header=text(12), options=several(option(), 2, 4), multiSelect={"const": False}),
             1,
             4,
         )
     ),
     "pi": closed(
-        questions=several(
-            closed(
-                id=text(),
-                question=text(),
-                header=text(16),
-                options=several(closed(label=text(60), description=text()), 2, 4),
-            ),
-            1,
-            4,
-        )
+        questions=several(closed(id=text(), question=text(), header=text(16), options=several(option(60), 2, 4)), 1, 4)
     ),
     "orc": closed(
-        gates=several(
-            {
-                **closed(
-                    id=text(),
-                    **{"class": {"enum": ["remote", "fetch-failed", "base-branch"]}},
-                    header={"enum": ["REMOTE", "FETCH", "BASE"]},
-                    question=text(),
-                    options=several(
-                        closed(
-                            label=text(),
-                            description=text(),
-                            preview={"type": ["string", "null"], "pattern": r"\A([^\n]*\n){0,59}[^\n]*\Z"},
-                        ),
-                        2,
-                        4,
-                    ),
-                    default={"enum": [None, 1]},
-                    allowFreeText={"type": "boolean"},
-                )
-            },
+        questions=several(
+            closed(
+                question=text(),
+                header={"enum": ["REMOTE", "FETCH", "BASE"]},
+                options=several(option(), 2, 4),
+                multiSelect={"const": False},
+            ),
             1,
-            4,
+            1,
         )
     ),
     "json": closed(
@@ -174,7 +153,7 @@ def test_every_question_keeps_the_hosts_rules(question: Question, host: HostName
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_questions_of_several_repositories_come_four_a_call(host: HostName) -> None:
     asked = calls([QUESTIONS["clear"]] * 9, host)
-    assert [len(call["answers"]) for call in asked] == [4, 4, 1]
+    assert [len(call["answers"]) for call in asked] == ([1] * 9 if host == "orc" else [4, 4, 1])
     assert render([], host).calls == ()
 
 
@@ -204,13 +183,13 @@ def test_any_names_keep_the_hosts_rules_and_answers_are_whole(names: list[str], 
 def test_a_long_name_is_cut_in_the_middle_and_opens_its_description() -> None:
     (call,) = calls([QUESTIONS["long"]], "pi")
     options = call["input"]["questions"][0]["options"]
-    assert options[0]["label"] == "release/" + "x" * 22 + "\u2026" + "x" * 29
+    assert options[0]["label"] == "release/" + "x" * 15 + "\u2026" + "x" * 22 + " (Recommended)"
     assert options[0]["description"].startswith(f"{LONG}: recommended: chosen on 2026-11-29, 1x; ")
     assert options[1]["label"] == "main"
     assert not options[1]["description"].startswith("main")
     assert call["answers"][0][0] == {"kind": "branch", "name": LONG, "page": None}
     (whole,) = calls([QUESTIONS["long"]], "claude")  # which sets no limit
-    assert whole["input"]["questions"][0]["options"][0]["label"] == LONG
+    assert whole["input"]["questions"][0]["options"][0]["label"] == f"{LONG} (Recommended)"
 
 
 def test_names_that_are_cut_to_the_same_text_are_numbered() -> None:
@@ -220,17 +199,25 @@ def test_names_that_are_cut_to_the_same_text_are_numbered() -> None:
     assert sorted(answer["name"] for answer in call["answers"][0]) == TWINS
 
 
-def test_orc_marks_the_recommended_one_and_claude_keeps_the_name() -> None:
-    (orc,), (claude,) = calls([QUESTIONS["clear"]], "orc"), calls([QUESTIONS["clear"]], "claude")
-    gate = orc["input"]["gates"][0]
-    assert [o["label"] for o in gate["options"]] == ["release/1.0 (Recommended)", "main", "release/1.1"]
-    assert (gate["header"], gate["class"], gate["default"]) == ("BASE", "base-branch", 1)
-    assert gate["options"][0]["preview"].startswith("cut from release/1.0\nissue-version: +")
-    labels = [o["label"] for o in claude["input"]["questions"][0]["options"]]
-    assert labels == ["release/1.0", "main", "release/1.1"]
-    assert orc["answers"] == claude["answers"]
-    (tie,) = calls([QUESTIONS["tie"]], "orc")
-    assert not any("Recommended" in o["label"] for o in tie["input"]["gates"][0]["options"])
+@pytest.mark.parametrize("host", ["claude", "pi", "orc"])
+def test_the_recommended_option_is_marked_in_its_label_and_options_keep_their_previews(host: HostName) -> None:
+    (call,) = calls([QUESTIONS["clear"]], host)
+    options = call["input"]["questions"][0]["options"]
+    assert [o["label"] for o in options] == ["release/1.0 (Recommended)", "main", "release/1.1"]
+    assert options[0]["preview"].startswith("cut from release/1.0\nissue-version: +")
+    assert [answer["name"] for answer in call["answers"][0]] == ["release/1.0", "main", "release/1.1"]
+    (tie,) = calls([QUESTIONS["tie"]], host)
+    assert not any("Recommended" in o["label"] for o in tie["input"]["questions"][0]["options"])
+
+
+def test_each_gate_of_orc_is_one_call_with_its_class() -> None:
+    asked = calls([QUESTIONS["clear"], QUESTIONS["silent"]], "orc")
+    assert [call["input"]["questions"][0]["header"] for call in asked] == ["BASE", "FETCH"]
+    assert [call["gate"] for call in asked] == [
+        {"id": "1-base-branch", "class": "soft-inward", "default": 1, "allowFreeText": True},
+        {"id": "2-fetch-failed", "class": "escalation-only", "default": None, "allowFreeText": False},
+    ]
+    assert calls([QUESTIONS["clear"]], "claude")[0]["gate"] is None
 
 
 def preview_of(lines: int) -> Question:
@@ -247,16 +234,18 @@ def test_a_preview_over_sixty_lines_keeps_its_head_and_goes_to_a_file() -> None:
         return f"previews/{name}"
 
     question = preview_of(61)
-    preview = render([question], "orc", keep=keep).calls[0].input["gates"][0]["options"][0]["preview"].split("\n")
+    preview = render([question], "orc", keep=keep).calls[0].input["questions"][0]["options"][0]["preview"].split("\n")
     assert (len(preview), preview[58], preview[59]) == (60, "line 59", "... 2 more lines: previews/preview-1-1.txt")
     assert kept == {"preview-1-1.txt": question.options[0].preview}
-    alone = render([question], "orc").calls[0].input["gates"][0]["options"][0]["preview"]
+    alone = render([question], "orc").calls[0].input["questions"][0]["options"][0]["preview"]
     assert alone.endswith("line 59\n... 2 more lines")
 
 
 def test_a_preview_of_sixty_lines_stays_whole() -> None:
     question = preview_of(60)
-    assert render([question], "orc").calls[0].input["gates"][0]["options"][0]["preview"] == question.options[0].preview
+    assert (
+        render([question], "orc").calls[0].input["questions"][0]["options"][0]["preview"] == question.options[0].preview
+    )
 
 
 @given(st.text(max_size=120), st.integers(min_value=5, max_value=60))
@@ -322,7 +311,7 @@ def test_a_long_preview_is_written_where_a_folder_is_named(tmp_path: Path) -> No
     picker = shown_as(decision, picker="orc", preview_dir=folder)
     assert [path.name for path in folder.iterdir()] == ["preview-1-1.txt"]
     assert (folder / "preview-1-1.txt").read_text() == f"{decision.questions[0].options[0].preview}\n"
-    head = picker.calls[0].input["gates"][0]["options"][0]["preview"]
+    head = picker.calls[0].input["questions"][0]["options"][0]["preview"]
     assert head.endswith(f"line 59\n... 11 more lines: {folder}/preview-1-1.txt")
     (tmp_path / "file").write_text("")
     with pytest.raises(SetupError, match=r"^the preview .*/file/preview-1-1.txt cannot be written: "):

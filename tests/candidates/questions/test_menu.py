@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from candidates.questions.menu import Key, Menu, Row, draw, fit, press, read_default, wrap
 from collectors.errors import InvalidInput
 from tests.ranking.facts_builder import unhurried
+from tests.support.preferences import stored_entries
 from tests.support.program import COMMAND, Done, base_branch, environment
 
 if TYPE_CHECKING:
@@ -137,8 +138,8 @@ def test_the_default_is_a_number_in_range_or_a_label(text: str | None, place: in
 @pytest.mark.parametrize(
     ("default", "done"),
     [
-        (None, Done(0, b"--first\n", "")),
-        ("two", Done(0, b"two\n", "")),
+        (None, Done(0, b"--first\n", "Which?\n  1. --first\n  2. two\n")),
+        ("two", Done(0, b"two\n", "Which?\n  1. --first\n  2. two\n")),
         (
             "three",
             Done(
@@ -233,15 +234,20 @@ def _terminals() -> Iterator[Begin]:
 
 
 def test_arrow_keys_and_enter(begin: Begin) -> None:
-    terminal = begin("ask", "Which?", "one", "two", "three", ASK_CHOICE_DEFAULT="two")
-    terminal.send(UP)
-    terminal.wait_for(b"> 1. one")
+    terminal = begin("ask", "Which?", "one", "two", "three")
     terminal.send(UP)
     terminal.wait_for(b"> 3. three")
-    terminal.send(DOWN + DOWN + b"\r")
+    terminal.send(UP)
+    terminal.wait_for(b"> 2. two")
+    terminal.send(DOWN + UP + b"\r")
     done = terminal.end()
     assert (done.code, done.out) == (0, b"two\n")
     assert done.err.endswith("Which? two\r\n")
+
+
+def test_a_default_is_taken_without_a_key_on_a_terminal_too(begin: Begin) -> None:
+    done = begin("ask", "Which?", "one", "two", ASK_CHOICE_DEFAULT="two", ready=b"2. two").end()
+    assert (done.code, done.out) == (0, b"two\n")
 
 
 def test_a_number_key_in_a_narrow_window(begin: Begin) -> None:
@@ -310,8 +316,7 @@ def test_an_answer_at_the_terminal_is_recorded_and_remembered(shop: Stand, tmp_p
     state = json.loads((tmp_path / "state.json").read_bytes())
     assert (state["baseBranch"], state["baseBranchSource"], state["baseFetchStatus"]) == (chosen, "asked", "fresh")
     assert state["baseBranchEvidence"]["chosen"] == "release/8.4.0"
-    stored = json.loads((tmp_path / "preferences.json").read_bytes())
-    assert [entry["branch"] for entry in stored["global"]["recentBranches"]] == [chosen]
+    assert [entry["branch"] for entry in stored_entries(tmp_path / "preferences.json")] == [chosen]
 
 
 def test_giving_up_records_nothing_and_leaves_the_question(shop: Stand, tmp_path: Path, begin: Begin) -> None:

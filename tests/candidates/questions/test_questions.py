@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace as altered
 
-from candidates.contract import Decision, Question
+from candidates.contract import BaseBranchSource, Decision, Question
 from candidates.questions.languages import ENGLISH, Language, read_language
 from candidates.questions.questions import (
     Answer,
@@ -26,6 +26,7 @@ from collectors.errors import InvalidInput
 from ranking.facts import Failure, Settings
 from ranking.ranker import rank
 from tests.ranking.facts_builder import chose, facts, wants
+from tests.support.states import decided
 
 if TYPE_CHECKING:
     from ranking.facts import Facts
@@ -105,11 +106,17 @@ def test_a_memory_that_is_too_old_or_gone_is_no_row_of_its_own() -> None:
     assert not any("chosen on" in option.description for option in question.options)
 
 
-def test_of_a_tie_nothing_is_marked_and_remembered_ones_still_come_first() -> None:
+@pytest.mark.parametrize(
+    ("remembered", "order"),
+    [
+        ("main", ["release/1.1", "release/1.0", "main"]),
+        ("release/1.0", ["release/1.0", "release/1.1", "main"]),
+    ],
+)
+def test_of_a_tie_nothing_is_marked_and_a_remembered_one_outside_it_is_last(remembered: str, order: list[str]) -> None:
     bundle = facts("main release/1.0 release/1.1", issue=wants(("1.0", "1.1")))
-    bundle = altered(bundle, recent=(chose("main", days_ago=2),))
-    question = ask(bundle)
-    assert (labels(question)[0], question.default) == ("main", None)
+    question = ask(altered(bundle, recent=(chose(remembered, days_ago=2),)))
+    assert (labels(question)[:3], question.default) == (order, None)
     assert not any(option.description.startswith("recommended") for option in question.options)
 
 
@@ -271,3 +278,18 @@ def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(InvalidInput) as raised:
         read_language("de")
     assert str(raised.value) == "--language: unknown language 'de'"
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "said"),
+    [
+        ("asked", "en", "Step 2/5: base branch"),
+        ("input", "en", "Step 2/5: base branch (given: main)"),
+        ("derived", "en", "Step 2/5: base branch (auto: main)"),
+        ("derived", "tr", "Adım 2/5: taban dal (otomatik: main)"),  # noqa: RUF001 - Turkish
+    ],
+)
+def test_a_breadcrumb_names_the_resolution_in_the_language(source: BaseBranchSource, language: str, said: str) -> None:
+    assert breadcrumb("2/5", decided("main", source), read_language(language)) == said
+    several = breadcrumb("2/5", decided("main", source), of_several=True)
+    assert several.startswith("Step 2/5: base branch of acme/app")

@@ -19,6 +19,7 @@ from candidates.run.issue import IssueInput
 from candidates.run.run import Run, prepare
 from collectors.errors import InvalidInput
 from collectors.process import Git
+from tests.support.preferences import stored_entries
 from tests.support.program import base_branch
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ def run_of(shop: Stand, memory: Path, *versions: str, **flags: object) -> Run:
 
 
 def remembered(memory: Path) -> list[str]:
-    stored = json.loads(memory.read_bytes())
-    return [entry["branch"] for entry in stored["global"]["recentBranches"]]
+    return [entry["branch"] for entry in stored_entries(memory)]
 
 
 def base(decision: Decision) -> tuple[str | None, str | None, str | None]:

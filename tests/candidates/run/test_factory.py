@@ -73,7 +73,7 @@ def test_a_conflict_that_is_a_persons_recommends_the_first_and_says_so() -> None
         settings=Settings(on_conflict="ask"),
     )
     (needed,) = result_of(*decided(bundle)).needs_input
-    assert needed.recommended == "release/1.1"
+    assert needed.recommended == "release/1.0"
     assert needed.question.endswith(" The first by order is recommended.")
 
 

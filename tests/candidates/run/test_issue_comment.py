@@ -140,21 +140,13 @@ def test_nothing_is_posted_for_a_repository_s_file(world: World, data_center: Ji
     assert data_center.requests == []
 
 
-@pytest.mark.parametrize("why", ["one version", "given", "file"])
+@pytest.mark.parametrize("why", ["one version", "given"])
 def test_nothing_is_asked_where_nothing_hangs_on_a_tie(world: World, data_center: Jira, why: str) -> None:
-    issue, more = "APP-1", list[str]()
-    match why:
-        case "one version":
-            data_center.add("APP-1", fixVersions=[version("8.3.0")])
-        case "given":
-            more = ["--base", "release/8.3.0"]
-        case _:
-            path = world.stand.clone.path / "issue.json"
-            versions = [{"name": name, "field": "fixVersions"} for name in ("8.2.0", "8.3.0")]
-            path.write_text(json.dumps({"key": "APP-1", "versions": versions}), encoding="utf-8")
-            issue = str(path)
-    decision = world.with_jira(data_center).resolve(issue, "--ask-on-issue", *more)
-    assert decision["baseBranch"] == ("develop" if why == "file" else "release/8.3.0")
+    more = ["--base", "release/8.3.0"] if why == "given" else []
+    if why == "one version":
+        data_center.add("APP-1", fixVersions=[version("8.3.0")])
+    decision = world.with_jira(data_center).resolve("APP-1", "--ask-on-issue", *more)
+    assert decision["baseBranch"] == "release/8.3.0"
     assert (decision["wouldPost"], posted(data_center)) == (None, [])
 
 
@@ -189,7 +181,7 @@ def test_the_state_keeps_that_the_run_waits_and_later_that_it_does_not(
     kept = json.loads(state.read_text(encoding="utf-8"))
     assert kept["circuitBreaker"] == decision["circuitBreaker"]
     assert kept["baseBranchEvidence"]["askedOnIssue"] == decision["baseBranchEvidence"]["askedOnIssue"]
-    assert [kept[key] for key in ("baseBranch", "baseBranchSource", "baseFetchStatus")] == [None, None, None]
+    assert kept.keys() & {"baseBranch", "baseBranchSource", "baseFetchStatus"} == set()
     assert kept["taskType"] == "bug"
     data_center.add("APP-1", fixVersions=[version("8.3.0")])
     mine.resolve("APP-1", "--ask-on-issue", "--state", state)
@@ -197,18 +189,94 @@ def test_the_state_keeps_that_the_run_waits_and_later_that_it_does_not(
     assert (kept["baseBranch"], kept["circuitBreaker"]["tripped"]) == ("release/8.3.0", False)
 
 
-@pytest.mark.parametrize(
-    ("trigger", "evidence"),
-    [
-        (6, {"askedOnIssue": None}),
-        (6, {}),
-        (6, None),
-        (3, {"askedOnIssue": {"target": "APP-1", "url": "https://jira", "at": "2026-11-30T09:00:00Z"}}),
-    ],
-)
-def test_a_breaker_that_something_else_tripped_is_left_alone(trigger: int, evidence: object) -> None:
-    breaker = {"tripped": True, "trigger": trigger, "detail": "asked on APP-1: https://jira"}
-    assert answered_changes({"circuitBreaker": breaker, "baseBranchEvidence": evidence}) == {}
+# --- an issue that the caller brought ---
+
+
+def brought(folder: Path, *versions: str) -> str:
+    """An issue as the caller hands it over, in a file."""
+    path = folder / "issue.json"
+    named = [{"name": name, "field": "fixVersions"} for name in versions]
+    path.write_text(json.dumps({"key": "APP-1", "versions": named}), encoding="utf-8")
+    return str(path)
+
+
+def test_for_an_issue_from_a_file_the_run_stops_and_says_what_to_post(
+    world: World, data_center: Jira, tmp_path: Path
+) -> None:
+    issue = brought(tmp_path, "8.2.0", "8.3.0")
+    decision = world.with_jira(data_center).resolve(issue, "--ask-on-issue", code=3)
+    assert {decision[key] for key in BASE} == {None}
+    assert decision["wouldPost"]["target"] == "APP-1"
+    assert marker_of(APP) in decision["wouldPost"]["body"]
+    assert decision["circuitBreaker"] == {
+        "tripped": True,
+        "trigger": 6,
+        "detail": "to be asked on APP-1: post wouldPost there",
+    }
+    assert (decision["baseBranchEvidence"]["askedOnIssue"], posted(data_center)) == (None, [])
+
+
+def test_versions_alone_have_no_issue_to_ask_on_and_still_stop_the_run(world: World) -> None:
+    tie = ("--issue-version", "8.2.0", "--issue-version", "8.3.0")
+    decision = world.run("resolve", "--autopilot", "--ask-on-issue", *tie, code=3).json()
+    assert (decision["baseBranch"], decision["wouldPost"]) == (None, None)
+    assert [question["kind"] for question in decision["questions"]] == ["base-branch"]
+
+
+# --- waiting, and going on ---
+
+WAITING = """\
+{"taskType": "bug", "circuitBreaker": {"tripped": false, "counters": {"rework": 2.0, "fetch": 1}},
+ "baseBranch": "main", "baseBranchSource": "default", "baseFetchStatus": "fresh"}
+"""
+
+
+def test_a_waiting_state_holds_no_nulls_and_the_breaker_keeps_its_counters(world: World, tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    state.write_text(WAITING, encoding="utf-8")
+    world.resolve(brought(tmp_path, "8.2.0", "8.3.0"), "--ask-on-issue", "--state", state, code=3)
+    assert '"counters": {"rework": 2.0, "fetch": 1}' in state.read_text(encoding="utf-8")
+    kept = json.loads(state.read_text(encoding="utf-8"))
+    assert sorted(kept) == ["baseBranchEvidence", "circuitBreaker", "taskType"]
+    assert (kept["circuitBreaker"]["tripped"], kept["circuitBreaker"]["trigger"]) == (True, 6)
+    patch = world.resolve(
+        brought(tmp_path, "8.2.0", "8.3.0"), "--ask-on-issue", "--state", state, "--state-patch", code=3
+    )["statePatch"]
+    assert "counters" not in patch["circuitBreaker"]
+
+
+def test_resume_goes_on_with_what_the_state_asked_and_keeps_that_it_asked(
+    world: World, data_center: Jira, tmp_path: Path
+) -> None:
+    state, mine = tmp_path / "state.json", world.with_jira(data_center)
+    state.write_text(WAITING, encoding="utf-8")
+    mine.resolve("APP-1", "--ask-on-issue", "--state", state, code=3)
+    asked = json.loads(state.read_bytes())["baseBranchEvidence"]["askedOnIssue"]
+    mine.run("resume", "--state", state, code=3)
+    assert len(posted(data_center)) == 1
+    data_center.add("APP-1", fixVersions=[version("8.3.0")])
+    decision = mine.run("resume", "--state", state).json()
+    assert (decision["baseBranch"], decision["baseBranchSource"]) == ("release/8.3.0", "derived")
+    kept = json.loads(state.read_bytes())
+    assert kept["circuitBreaker"]["tripped"] is False
+    assert kept["circuitBreaker"]["counters"] == {"rework": 2.0, "fetch": 1}
+    assert kept["baseBranchEvidence"]["askedOnIssue"] == asked
+    assert "does not wait for an answer" in mine.run("resume", "--state", state, code=2).err
+
+
+def test_an_answer_by_base_keeps_that_the_run_asked(world: World, data_center: Jira, tmp_path: Path) -> None:
+    state, mine = tmp_path / "state.json", world.with_jira(data_center)
+    mine.resolve("APP-1", "--ask-on-issue", "--state", state, code=3)
+    asked = json.loads(state.read_bytes())["baseBranchEvidence"]["askedOnIssue"]
+    mine.run("resume", "--state", state, "--base", "release/8.2.0")
+    kept = json.loads(state.read_bytes())
+    assert (kept["baseBranch"], kept["baseBranchSource"]) == ("release/8.2.0", "input")
+    assert kept["baseBranchEvidence"]["askedOnIssue"] == asked
+
+
+def test_a_breaker_that_something_else_tripped_is_left_alone() -> None:
+    breaker = {"tripped": True, "trigger": 3, "detail": "asked on APP-1: https://jira"}
+    assert answered_changes({"circuitBreaker": breaker}) == {}
 
 
 # --- what is quoted ---
