@@ -27,6 +27,7 @@ ALPHABET = [*map(chr, range(128)), *"\x85\xa0\xe9\u0130\u2014\u2028\uff18"]
 EVERY = frozenset(ALPHABET)
 
 ARGUED = {
+    "candidates.run.work._NUMBERS": "nothing has to follow the digits, so none is tried twice",
     "ranking.versions._NUMBERS": "nothing has to follow a wildcard, so none is tried twice",
     "ranking.record._ISSUE_KEY": "it begins at the name's start or behind a slash, which no part of it holds",
     "ranking.versions._ISSUE_KEY": "the one dash is in no part, so a text is divided in one way",
