@@ -225,7 +225,8 @@ def test_what_cannot_be_asked_for_over_ssh_is_a_question_to_a_person(
     (question,) = asked.json()["questions"]
     assert question["kind"] == "fetch-failed"
     assert question["question"] == (
-        f"origin ({HOST}) did not answer for acme/app: unknown-host-key: Host key verification failed.. How should the run go on?"
+        f"origin ({HOST}) did not answer for acme/app: unknown-host-key: Host key verification failed.."
+        " How should the run go on?"
     )
     stopped = ask(clone, url, "--on-fetch-failure", "abort", code=4, environ=mine)
     assert settled(stopped) == (None, None, None, None, "aborted")
