@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from candidates.exit_codes import ExitCode, exit_code_of
 from collectors.errors import EvidenceError
-from ranking.names import shown
+from ranking.names import printable
 
 DEBUG_VARIABLE = "BASE_BRANCH_DEBUG"
 
@@ -57,9 +57,9 @@ def _outcome(call: Callable[[], int | None]) -> int:
             _say(KeyboardInterrupt(), code)
         else:
             raise
-    except BaseException as fault:  # noqa: BLE001 - the boundary
-        code = exit_code_of(fault)
-        _say(fault, code)
+    except BaseException as error:  # noqa: BLE001 - the boundary
+        code = exit_code_of(error)
+        _say(error, code)
     return code
 
 
@@ -124,16 +124,16 @@ def _drop_what_cannot_be_written() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _say(fault: BaseException, code: ExitCode) -> None:
+def _say(error: BaseException, code: ExitCode) -> None:
     if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exc()
     if code == ExitCode.INTERRUPTED:
         print("base-branch: interrupted", file=sys.stderr)
-    elif isinstance(fault, EvidenceError):
-        print(f"base-branch: {shown(str(fault))}", file=sys.stderr)
-        if fault.hint:
-            print(f"  try: {shown(fault.hint)}", file=sys.stderr)
+    elif isinstance(error, EvidenceError):
+        print(f"base-branch: {printable(str(error))}", file=sys.stderr)
+        if error.hint:
+            print(f"  try: {printable(error.hint)}", file=sys.stderr)
     else:
-        kind = type(fault).__name__
-        print(f"base-branch: unforeseen {kind}: {shown(str(fault))}", file=sys.stderr)
+        kind = type(error).__name__
+        print(f"base-branch: unforeseen {kind}: {printable(str(error))}", file=sys.stderr)
         print(f"  try: the same with {DEBUG_VARIABLE}=1, which prints where it came from", file=sys.stderr)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from collectors.errors import InvalidInput
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, FailureKind, OidText, Ranking, Record, Rule, in_utc
-from ranking.names import shown
+from ranking.names import printable
 
 BaseBranchSource = Literal["asked", "input", "remembered", "derived", "default"]
 FetchStatus = Literal["fresh", "cached-stale", "local-branch", "aborted"]
@@ -157,7 +157,7 @@ def log_line(now: datetime, text: str) -> str:
     >>> log_line(datetime(2026, 11, 30, 9, tzinfo=UTC), "no answer was given")
     '2026-11-30T09:00:00Z no answer was given'
     """
-    return f"{moment(now)} {shown(text)}"
+    return f"{moment(now)} {printable(text)}"
 
 
 def moment(at: datetime) -> str:
@@ -185,8 +185,8 @@ def decode_bundle(data: bytes, what: str = "the bundle") -> Facts:
     facts = decode_strict(data, Facts, what)
     try:
         return in_utc(facts)
-    except OverflowError as fault:
-        raise InvalidInput(f"no calendar holds this moment in UTC (in {what})", where="now") from fault
+    except OverflowError as error:
+        raise InvalidInput(f"no calendar holds this moment in UTC (in {what})", where="now") from error
 
 
 class _Versioned(Struct):

@@ -29,9 +29,9 @@ _BY_SLUG = {
 }
 
 
-def exit_code_of(fault: BaseException) -> ExitCode:
+def exit_code_of(error: BaseException) -> ExitCode:
     """The exit code of an error that reached the boundary."""
-    match fault:
+    match error:
         case InvalidInput():
             return ExitCode.USAGE
         case SetupError():
@@ -41,6 +41,6 @@ def exit_code_of(fault: BaseException) -> ExitCode:
         case KeyboardInterrupt():
             return ExitCode.INTERRUPTED
         case EvidenceError():
-            return _BY_SLUG.get(fault.code, ExitCode.UNFORESEEN)
+            return _BY_SLUG.get(error.code, ExitCode.UNFORESEEN)
         case _:
             return ExitCode.UNFORESEEN

@@ -28,7 +28,7 @@ from collectors.stores.recent_entries import (
 )
 from collectors.stores.store_file import LOCK_SECONDS
 from ranking.facts import RecentChoice, Record
-from ranking.names import fault_of, shown
+from ranking.names import name_problem, printable
 from ranking.recent import is_expired
 
 MOST_KEPT = 10
@@ -200,11 +200,11 @@ def _only(entries: tuple[Stored, ...], ours: list[Stored], kept: tuple[RecentCho
 def _check(project_key: str, branch: str | None) -> None:
     if not project_key or not project_key.isprintable():
         raise InvalidInput(
-            f"{shown(project_key)!r} is no project key", where="projectKey", hint="name one: --project-key KEY"
+            f"{printable(project_key)!r} is no project key", where="projectKey", hint="name one: --project-key KEY"
         )
-    fault = fault_of(branch) if branch is not None else None
-    if branch is not None and fault:
-        raise InvalidInput(f"{shown(branch)!r} can be no branch: {fault}", where="branch")
+    problem = name_problem(branch) if branch is not None else None
+    if branch is not None and problem:
+        raise InvalidInput(f"{printable(branch)!r} can be no branch: {problem}", where="branch")
 
 
 def _bytes(name: str) -> bytes:

@@ -15,6 +15,6 @@ def written_out() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except OSError as fault:
-        reason = (fault.strerror or str(fault)).lower()
-        raise EvidenceError(f"standard output cannot be written: {reason}", code="output-unwritable") from fault
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise EvidenceError(f"standard output cannot be written: {reason}", code="output-unwritable") from error

@@ -12,7 +12,7 @@ from candidates.contract import BaseBranchSource, FetchStatus, TrailEntry
 from candidates.evidence import tied_names
 from ranking.claims import DECISIVE
 from ranking.facts import Branch, Candidate, Facts, Ranking, RecentChoice, Rule, Settings
-from ranking.names import local_head, remote_tracking, shown
+from ranking.names import local_head, printable, remote_tracking
 from ranking.ranker import View, read_view
 from ranking.recent import is_expired
 from ranking.targets import read_targets
@@ -56,7 +56,7 @@ class Resolution(Struct, frozen=True, kw_only=True):
             TrailEntry(
                 rule=outcome.rule,
                 fired=outcome.state == "fired",
-                reason=shown(
+                reason=printable(
                     f"not needed, {fired} came first: {outcome.reason}"
                     if outcome.state == "not-needed"
                     else outcome.reason

@@ -38,7 +38,7 @@ from collectors.stores.store_file import (
 from collectors.strict_json import join_path, place_of
 from ranking.claims import DECISIVE
 from ranking.facts import EvidenceKind, Provenance, Ranking
-from ranking.names import fault_of, shown
+from ranking.names import name_problem, printable
 
 State = dict[str, Any]
 
@@ -83,8 +83,8 @@ def read_state(path: Path, *, pause: Pause = time.sleep) -> State:
     """The state file's document; InvalidInput where it is not there, cannot be read or is no JSON object."""
     try:
         reading = read_settled(path, _judge, pause)
-    except OSError as fault:
-        raise InvalidInput(f"the state file {path} cannot be read: {reason_of(fault)}") from fault
+    except OSError as error:
+        raise InvalidInput(f"the state file {path} cannot be read: {reason_of(error)}") from error
     if reading.data is None:
         raise InvalidInput(f"the state file {path} does not exist", hint=_MAKES_ONE)
     if reading.moving:
@@ -145,8 +145,8 @@ def _branch_faults(branch: object) -> list[str]:
         return []
     if not isinstance(branch, str):
         return [f"{BRANCH} is no text"]
-    fault = fault_of(branch)
-    return [f"{BRANCH} {_quoted(branch)} can be no base: {fault}"] if fault else []
+    problem = name_problem(branch)
+    return [f"{BRANCH} {_quoted(branch)} can be no base: {problem}"] if problem else []
 
 
 def _source_faults(source: object, *, interactive: bool) -> list[str]:
@@ -172,22 +172,24 @@ def story_faults(state: Mapping[str, object]) -> tuple[str, ...]:
     evidence, branch = state.get(EVIDENCE), state.get(BRANCH)
     if not isinstance(evidence, dict):
         return ()
-    faults = []
+    problems = []
     if state.get(STATUS) == "fresh" and evidence.get("refProvenance") == "local":
-        faults.append(f"{STATUS} is fresh, and {EVIDENCE}.refProvenance is local: a local list is not the remote's")
+        problems.append(f"{STATUS} is fresh, and {EVIDENCE}.refProvenance is local: a local list is not the remote's")
     if state.get(SOURCE) != "derived" or not isinstance(branch, str):
-        return tuple(faults)
+        return tuple(problems)
     if (chosen := evidence.get("chosen", branch)) != branch:
-        faults.append(f"{SOURCE} is derived, and {BRANCH} {_quoted(branch)} is not the chosen {_quoted(chosen)}")
+        problems.append(f"{SOURCE} is derived, and {BRANCH} {_quoted(branch)} is not the chosen {_quoted(chosen)}")
     listed = evidence.get("candidates")
     candidates = [c for c in listed if isinstance(c, dict)] if isinstance(listed, list) else []
     kinds = {e.get("kind") for c in candidates if c.get("branch") == branch for e in _dicts(c.get("evidence"))}
     if not kinds & set(DECISIVE):
-        faults.append(f"{SOURCE} is derived, and neither the issue's version nor a linked release speaks for {BRANCH}")
+        problems.append(
+            f"{SOURCE} is derived, and neither the issue's version nor a linked release speaks for {BRANCH}"
+        )
     scores = [score for c in candidates if isinstance(score := c.get("score"), int | float)]
     if scores and scores.count(max(scores)) > 1:
-        faults.append(f"{SOURCE} is derived, and {scores.count(max(scores))} candidates tie at the top")
-    return tuple(faults)
+        problems.append(f"{SOURCE} is derived, and {scores.count(max(scores))} candidates tie at the top")
+    return tuple(problems)
 
 
 def _dicts(value: object) -> list[dict[str, object]]:
@@ -199,15 +201,15 @@ def loose_evidence_faults(evidence: object) -> tuple[str, ...]:
     if not isinstance(evidence, dict):
         return () if evidence is None else (f"{EVIDENCE} must be an object",)
     strange = sorted(evidence.keys() - set(Ranking.__struct_encode_fields__))
-    faults = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
+    problems = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
     try:
         msgspec.convert({key: value for key, value in evidence.items() if key not in strange}, AnyEvidence)
-    except msgspec.ValidationError as fault:
-        message, where = place_of(str(fault))
-        faults.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
+    except msgspec.ValidationError as error:
+        message, where = place_of(str(error))
+        problems.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
     except UnicodeEncodeError:
-        faults.append(f"{EVIDENCE}: it holds characters that no text has")
-    return tuple(faults)
+        problems.append(f"{EVIDENCE}: it holds characters that no text has")
+    return tuple(problems)
 
 
 class AnyReason(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -247,38 +249,38 @@ class AnyEvidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 def _evidence_faults(evidence: object, source: object, status: object, *, strict: bool) -> list[str]:
     if evidence is None:
-        faults = []
+        problems = []
         if source == "derived":
-            faults.append(f"{SOURCE} is derived, and there is no {EVIDENCE}")
+            problems.append(f"{SOURCE} is derived, and there is no {EVIDENCE}")
         if status in STALE_STATUSES:
-            faults.append(f"{STATUS} is {status}, and there is no {EVIDENCE}")
-        return faults
+            problems.append(f"{STATUS} is {status}, and there is no {EVIDENCE}")
+        return problems
     if not isinstance(evidence, dict):
         return [f"{EVIDENCE} is no object"]
-    faults = _ranking_faults(evidence) if strict else list(loose_evidence_faults(evidence))
+    problems = _ranking_faults(evidence) if strict else list(loose_evidence_faults(evidence))
     if source == "derived" and evidence.get("ambiguous") is True:
-        faults.append(f"{SOURCE} is derived, and {EVIDENCE} is ambiguous")
-    return faults
+        problems.append(f"{SOURCE} is derived, and {EVIDENCE} is ambiguous")
+    return problems
 
 
 def _ranking_faults(evidence: dict[str, object]) -> list[str]:
     """The keys that a ranking does not have, all of them, and the first other fault of the record."""
     own = Ranking.__struct_encode_fields__
     strange = sorted(evidence.keys() - set(own))
-    faults = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
+    problems = [f"{join_path(EVIDENCE, key)}: the ranking record has no such key" for key in strange]
     known = {key: value for key, value in evidence.items() if key in own}
     try:
         msgspec.convert(dict.fromkeys(NULLABLE) | known, Ranking)
-    except msgspec.ValidationError as fault:
-        message, where = place_of(str(fault))
-        faults.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
+    except msgspec.ValidationError as error:
+        message, where = place_of(str(error))
+        problems.append(f"{EVIDENCE}.{where}: {message}" if where else f"{EVIDENCE}: {message}")
     except UnicodeEncodeError:  # JSON can spell half of a surrogate pair, and UTF-8 cannot
-        faults.append(f"{EVIDENCE}: it holds characters that no text has")
-    return faults
+        problems.append(f"{EVIDENCE}: it holds characters that no text has")
+    return problems
 
 
 def _quoted(value: object) -> str:
-    text = shown(value if isinstance(value, str) else repr(value))
+    text = printable(value if isinstance(value, str) else repr(value))
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
 
 
@@ -346,24 +348,24 @@ def decided_changes(
     places: list[str | None] = [str(root) for root in roots] or [None] * min(len(decisions), 1)
     paired = list(zip(decisions, places, strict=True))
     several = len(paired) > 1
-    faults = [
-        f"{shown(decision.repository)}: {fault}" if several else fault
+    problems = [
+        f"{printable(decision.repository)}: {problem}" if several else problem
         for decision in decisions
-        for fault in _decision_faults(decision)
+        for problem in _decision_faults(decision)
     ]
     main = not paired or paired[0][1] is None or is_main(state, paired[0][1], canonical)
     if (several or not main) and not isinstance(state.get(PROJECTS, []), list | None):
-        faults.append(f"{PROJECTS} is no array, and there are several repositories to record")
-    if faults:
-        raise Refused("not recorded", faults)
+        problems.append(f"{PROJECTS} is no array, and there are several repositories to record")
+    if problems:
+        raise Refused("not recorded", problems)
     if not paired or any(decision.base_branch is None for decision in decisions):
         return {}
     changes = _placed(state, paired, canonical)
     if isinstance(evidence := changes.get(EVIDENCE), dict):
         changes[EVIDENCE] = with_question_of(state, evidence)
-    faults = mirror_faults({**state, **changes}) if BRANCH in changes else []
-    if faults:
-        raise Refused("not recorded", faults)
+    problems = mirror_faults({**state, **changes}) if BRANCH in changes else []
+    if problems:
+        raise Refused("not recorded", problems)
     return changes
 
 
@@ -430,12 +432,12 @@ def _decision_faults(decision: Decision) -> list[str]:
     missing = [key for key, value in halves.items() if value is None]
     if len(missing) == len(halves):
         return []
-    faults = list(base_faults(record, interactive=decision.autonomy != "full"))
+    problems = list(base_faults(record, interactive=decision.autonomy != "full"))
     if missing:
-        faults.insert(0, f"all of {', '.join(halves)} stand together or none: {', '.join(missing)} is null")
+        problems.insert(0, f"all of {', '.join(halves)} stand together or none: {', '.join(missing)} is null")
     if decision.base_fetch_status is None:
-        faults.append(f"{STATUS} is missing")
-    return faults
+        problems.append(f"{STATUS} is missing")
+    return problems
 
 
 def _record(decision: Decision) -> State:
@@ -574,9 +576,9 @@ def write_state(
             wait_seconds=wait_seconds,
             pause=pause,
         )
-    except SetupError as fault:
+    except SetupError as error:
         if existed and not os.path.lexists(path):
-            raise InvalidInput(f"{what} has gone meanwhile; nothing was written") from fault
+            raise InvalidInput(f"{what} has gone meanwhile; nothing was written") from error
         raise
     if outcome.before is None and outcome.after is None and (existed or not create):
         raise InvalidInput(f"{what} does not exist", hint=_MAKES_ONE)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from ranking.names import shown
+from ranking.names import printable
 
 Part = tuple[str, str]
 Line = list[Part]
 """(style, text) parts, in their order."""
 
 
-def and_more(names: Sequence[str], most: int, show: Callable[[str], str] = shown) -> str:
+def and_more(names: Sequence[str], most: int, show: Callable[[str], str] = printable) -> str:
     """Return the first names, and how many more there are.
 
     >>> and_more(["a", "b"], 2), and_more(["a", "b", "c", "d"], 2)

@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from ranking.names import shown
+from ranking.names import printable
 
 _MOST = 3
 
@@ -30,4 +30,4 @@ def near_names(name: str, listed: Iterable[str]) -> tuple[str, ...]:
 def near_hint(name: str, listed: Iterable[str]) -> str:
     """What to try: the near names, else the command that shows all."""
     near = near_names(name, listed)
-    return f"near names: {', '.join(map(shown, near))}" if near else "base-branch explain"
+    return f"near names: {', '.join(map(printable, near))}" if near else "base-branch explain"

@@ -11,7 +11,7 @@ from candidates.contract import encode_pretty
 from candidates.output import written_out
 from candidates.styled import Line, Shown
 from ranking.facts import Record
-from ranking.names import shown
+from ranking.names import printable
 
 T = TypeVar("T")
 
@@ -61,12 +61,12 @@ def has_terminal() -> bool:
 
 def notice(text: str) -> None:
     """One line on standard error."""
-    sys.stderr.write(f"base-branch: {shown(text)}\n")
+    sys.stderr.write(f"base-branch: {printable(text)}\n")
 
 
 def announce(line: str) -> None:
     """One line on standard error, as it is: what a caller may look for."""
-    sys.stderr.write(f"{shown(line)}\n")
+    sys.stderr.write(f"{printable(line)}\n")
 
 
 def with_progress(items: Sequence[T], what: str) -> Iterator[T]:

@@ -123,8 +123,8 @@ def within(deadline: Deadline, ask: Callable[[], _T], *, saying: str) -> _T:
         became = "answered"
     except TimeoutError:
         raise
-    except BaseException as fault:
-        became = f"failed with {type(fault).__name__}"
+    except BaseException as error:
+        became = f"failed with {type(error).__name__}"
         raise
     finally:
         _LOG.debug("%s: %s, %d ms", saying, became, round((time.monotonic() - began) * 1000))
@@ -139,8 +139,8 @@ def _within(deadline: Deadline, ask: Callable[[], _T]) -> _T:
     def work() -> None:
         try:
             future.set_result(ask())
-        except BaseException as fault:  # noqa: BLE001 - raised again where it is waited for
-            future.set_exception(fault)
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            future.set_exception(error)
 
     threading.Thread(target=work, daemon=True, name="ask").start()
     while not future.done():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from collectors.errors import InvalidInput
-from ranking.names import shown
+from ranking.names import printable
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -29,11 +29,11 @@ def read_input(source: str, stdin: BinaryIO, what: str) -> tuple[bytes, str]:
     name = f"{what} on standard input" if source == STANDARD_INPUT else f"{what} file {source}"
     try:
         return bounded(stdin) if source == STANDARD_INPUT else read_whole(Path(source)), name
-    except OSError as fault:
-        why = (fault.strerror or str(fault)).lower() if fault.errno else str(fault)
-        raise InvalidInput(f"{shown(name)} cannot be read: {why}") from fault
-    except ValueError as fault:  # a NUL in the name
-        raise InvalidInput(f"{shown(name)} cannot be read: {fault}") from fault
+    except OSError as error:
+        why = (error.strerror or str(error)).lower() if error.errno else str(error)
+        raise InvalidInput(f"{printable(name)} cannot be read: {why}") from error
+    except ValueError as error:  # a NUL in the name
+        raise InvalidInput(f"{printable(name)} cannot be read: {error}") from error
 
 
 def read_whole(path: Path) -> bytes:

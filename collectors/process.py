@@ -229,14 +229,14 @@ def run(
                 start_new_session=True,
             )
         code, out, err, too_many = _wait(child, stdin, deadline, most_lines)
-    except (FileNotFoundError, NotADirectoryError) as fault:
+    except (FileNotFoundError, NotADirectoryError) as error:
         if cwd.exists() and not cwd.is_dir():
-            raise SetupError(f"{cwd} is not a folder", code="not-a-folder", hint=_WHERE) from fault
+            raise SetupError(f"{cwd} is not a folder", code="not-a-folder", hint=_WHERE) from error
         if not cwd.exists():
             message = f"{cwd} does not exist"
-            raise SetupError(message, code="no-such-folder", hint=_WHERE) from fault
+            raise SetupError(message, code="no-such-folder", hint=_WHERE) from error
         message = f"{argv[0]} was not found on PATH"
-        raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from fault
+        raise SetupError(message, code="git-missing", hint="install git 2.30 or newer, then: git --version") from error
     except BaseException:
         if child is not None:
             end_group(child)

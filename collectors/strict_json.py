@@ -37,17 +37,17 @@ def decode_strict(data: bytes, type: type[T], what: str) -> T:  # noqa: A002 - a
     try:
         found = msgspec.json.decode(data, type=type)
         _ONCE.decode(data.decode("utf-8"))
-    except _TwiceError as fault:
+    except _TwiceError as error:
         raise InvalidInput(
-            f"{what} has the key {json.dumps(str(fault)[:_SHOWN_CHARACTERS])} twice in one object"
+            f"{what} has the key {json.dumps(str(error)[:_SHOWN_CHARACTERS])} twice in one object"
         ) from None
-    except msgspec.ValidationError as fault:
-        message, where = place_of(str(fault))
-        raise InvalidInput(f"{message} (in {what})", where=where) from fault
-    except msgspec.DecodeError as fault:
-        raise InvalidInput(f"{what} is no JSON: {_lower_first(str(fault))}") from fault
-    except RecursionError as fault:
-        raise InvalidInput(f"{what} is nested too deeply") from fault
+    except msgspec.ValidationError as error:
+        message, where = place_of(str(error))
+        raise InvalidInput(f"{message} (in {what})", where=where) from error
+    except msgspec.DecodeError as error:
+        raise InvalidInput(f"{what} is no JSON: {_lower_first(str(error))}") from error
+    except RecursionError as error:
+        raise InvalidInput(f"{what} is nested too deeply") from error
     return found
 
 

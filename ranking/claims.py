@@ -19,7 +19,7 @@ from ranking import weights
 from ranking.facts import EvidenceKind, Facts
 from ranking.listing import Listed, few
 from ranking.match import Match, Reason, Repo, match
-from ranking.names import shown
+from ranking.names import printable
 from ranking.targets import Target, Targets, same_repository
 from ranking.words import is_family
 
@@ -162,7 +162,7 @@ def _by_policy(book: _Book, policy: str, placed: list[_Placed], listed: Listed) 
         return placed
     pick = min if policy == "lowest" else max
     chosen = pick(placed, key=lambda each: each.target.reading.version.key)
-    taken = shown(chosen.target.label)
+    taken = printable(chosen.target.label)
     if policy == "development" and listed.development is not None:
         taken = listed.development
         reason = "of several versions the development branch is taken first (multipleVersions: development)"
@@ -241,11 +241,11 @@ def _bases(book: _Book, facts: Facts, listed: Listed, targets: Targets, *, place
     """Base branches of linked pull requests of this repository."""
     own = book.placed()
     for link in targets.bases:
-        base, key = link.base_branch or "", shown(link.key)
+        base, key = link.base_branch or "", printable(link.key)
         if not same_repository(link.repository, facts.repository.name):
             continue
         if base not in listed.branches:
-            book.notes.append(f"pull request {key} targets {shown(base)}, which is not listed")
+            book.notes.append(f"pull request {key} targets {printable(base)}, which is not listed")
         elif link.state == "closed":
             book.add(
                 base,

@@ -14,7 +14,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from ranking.facts import Branch, Facts, RefListing
-from ranking.names import faults_of, local_head, remote_tracking, shown
+from ranking.names import local_head, name_problems, printable, remote_tracking
 from ranking.versions import read_branch
 from ranking.words import DEVELOPMENT, FAMILY, TRUNKS, is_work_branch
 
@@ -57,7 +57,7 @@ def list_branches(facts: Facts, like: Listed | None = None) -> Listed:
 
 def _sift(facts: Facts) -> tuple[Mapping[str, Branch], tuple[str, ...]]:
     usable = _by_name(facts.refs.branches)
-    unusable = faults_of(usable)
+    unusable = name_problems(usable)
     for name in unusable:
         del usable[name]
     gone = [b.name for b in usable.values() if b.tip is None and _gone(b, facts.refs)]
@@ -119,7 +119,7 @@ def counted(names: Collection[str]) -> str:
 def few(names: Collection[str]) -> str:
     """Up to five of the names, in the order of their bytes."""
     more = ", ..." if len(names) > _NAMED else ""
-    return ", ".join(map(shown, nsmallest(_NAMED, names))) + more
+    return ", ".join(map(printable, nsmallest(_NAMED, names))) + more
 
 
 def tip_notes(facts: Facts, branches: Iterable[Branch]) -> list[str]:
@@ -158,12 +158,14 @@ def _default(facts: Facts, usable: Mapping[str, Branch]) -> tuple[str | None, li
         }
         return None, [f"{why.get(state, 'nobody asked for the default branch')}: the default is not known"]
     if name not in usable:
-        return None, [f"the default branch {shown(name)} is not listed: the default is not known"]
+        return None, [f"the default branch {printable(name)} is not listed: the default is not known"]
     refused = _refuse(name, facts)
     if refused:
         trunk = next((t for t in TRUNKS if t in usable), None)
         instead = trunk or "no other branch"
-        return trunk, [f"the server's default branch {shown(name)} {refused} and is not used; {instead} stands for it"]
+        return trunk, [
+            f"the server's default branch {printable(name)} {refused} and is not used; {instead} stands for it"
+        ]
     if state == "cached":
         return name, [f"the default branch {name} is this clone's last knowledge, not the remote's word"]
     return name, []
@@ -186,7 +188,7 @@ def has_key(name: str, key: str) -> bool:
 def _refuse(name: str, facts: Facts) -> str | None:
     """Why the server's default branch is nobody's default: a work branch, or the issue's own; None if it is one."""
     if facts.issue is not None and has_key(name, facts.issue.key):
-        return f"is named for the issue {shown(facts.issue.key)}"
+        return f"is named for the issue {printable(facts.issue.key)}"
     prefixes = facts.settings.work_prefixes
     if is_work_branch(name, None if prefixes is None else tuple(p.lower() for p in prefixes)):
         return "is a work branch"

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from ranking import weights
 from ranking.conventions import Conventions
-from ranking.names import shown
+from ranking.names import printable
 from ranking.points import POINTS, SCALE
 from ranking.record import Record, covers
 from ranking.signals import Candidate, Case, Refs, read_case
@@ -319,13 +319,13 @@ def _newest_here(case: Case, repo: Repo) -> tuple[tuple[tuple[int, ...], int, tu
 def _missing(case: Case, repo: Repo) -> str:
     """`; no branch exists for it yet (it would be release/9.5)`, by the name that the convention gives the branch."""
     name = repo.conventions.name_for(case.version)
-    would = f" (it would be {shown(name)})" if name and name not in repo.listed else ""
+    would = f" (it would be {printable(name)})" if name and name not in repo.listed else ""
     return f"; no branch exists for it yet{would}"
 
 
 def _some(names: Iterable[str] | None) -> str:
     found = sorted(names or ())
-    return ", ".join(map(shown, found[:_NAMED])) + (", ..." if len(found) > _NAMED else "")
+    return ", ".join(map(printable, found[:_NAMED])) + (", ..." if len(found) > _NAMED else "")
 
 
 # --- in words ---
@@ -417,7 +417,7 @@ def _say(code: str, candidate: Candidate, case: Case, repo: Repo) -> str:
         case "unknown-words":
             known = repo.record.neutral | {word for product in case.product.words for word in product}
             words = [w for w in (reading.words if reading else ()) if not is_family(w) and w not in known]
-            return f"words that no release here carries: {' '.join(words) or shown(candidate.branch)}"
+            return f"words that no release here carries: {' '.join(words) or printable(candidate.branch)}"
         case "declares":
             return f"files at its tip declare {_DECLARED[rest]}"
         case _:

@@ -37,12 +37,12 @@ _PLAIN = re.compile(r"(?!HEAD\Z)[A-Za-z0-9_]+(?:(?:[-/+]|\.(?!lock))[A-Za-z0-9_]
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]")
 
 
-def fault_of(name: str) -> str | None:
+def name_problem(name: str) -> str | None:
     """Why a branch name can never be an answer, or None where it can.
 
-    >>> fault_of("release/8.4.0") is None
+    >>> name_problem("release/8.4.0") is None
     True
-    >>> fault_of("--upload-pack=x")
+    >>> name_problem("--upload-pack=x")
     'it begins with a dash, which git would read as an option'
     """
     if _PLAIN.fullmatch(name):
@@ -58,9 +58,9 @@ def fault_of(name: str) -> str | None:
     return None
 
 
-def faults_of(names: Iterable[str]) -> dict[str, str]:
+def name_problems(names: Iterable[str]) -> dict[str, str]:
     """Those of many names that can never be an answer, each with why."""
-    return {name: fault for name in filterfalse(_PLAIN.fullmatch, names) if (fault := fault_of(name))}
+    return {name: problem for name in filterfalse(_PLAIN.fullmatch, names) if (problem := name_problem(name))}
 
 
 def remote_tracking(remote: str, branch: str) -> Refname:
@@ -78,10 +78,10 @@ def is_seen(character: str) -> bool:
     return character.isprintable() and not _UNSEEN.match(character)
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     r"""Text from outside made safe for a line of words: what does not show, or would move the cursor, is escaped.
 
-    >>> shown("main\x1b[31m")
+    >>> printable("main\x1b[31m")
     'main\\x1b[31m'
     """
     if text.isprintable() and not _UNSEEN.search(text):

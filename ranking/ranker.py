@@ -19,7 +19,7 @@ from ranking.conventions import Conventions, Line, Names, infer_conventions, tel
 from ranking.facts import Candidate, Convention, Evidence, EvidenceKind, Facts, Ranking, RecentChoice
 from ranking.listing import Listed, counted, few, has_key, list_branches, refs_of, tip_notes
 from ranking.match import Repo
-from ranking.names import shown
+from ranking.names import printable
 from ranking.order import default_order
 from ranking.recent import is_expired
 from ranking.record import Record, own_words
@@ -74,7 +74,7 @@ def rank_surely(facts: Facts, view: View | None = None) -> Ranked:
         ambiguous=len(top) > 1,
         convention=_convention(view.repo.conventions),
         candidates=tuple(sheet.candidate(name, refs_of(view.listed.branches[name], facts)) for name in kept),
-        notes=tuple(dict.fromkeys(map(shown, notes))),
+        notes=tuple(dict.fromkeys(map(printable, notes))),
     )
     return Ranked(ranking, claimed.confidence)
 
@@ -192,7 +192,7 @@ class _Sheet(Struct, frozen=True):
     def candidate(self, name: str, refs: tuple[str, ...]) -> Candidate:
         """One candidate with its evidence in words."""
         evidence = tuple(
-            Evidence(kind=k, detail=f"{points:+d}: {shown(reason)}") for k, points, reason in self.reasons(name)
+            Evidence(kind=k, detail=f"{points:+d}: {printable(reason)}") for k, points, reason in self.reasons(name)
         )
         return Candidate(branch=name, score=self.scores[name], refs=refs, evidence=evidence)
 
@@ -298,7 +298,7 @@ def _memory_notes(facts: Facts, listed: Listed, claims: Iterable[Claim]) -> list
     choice = next((choice for _, choice in _recent(facts, listed).values()), None)
     if choice is None or not decided or choice.branch in decided:
         return []
-    said = f"{shown(choice.branch)}, chosen on {choice.last_used:%Y-%m-%d}"
+    said = f"{printable(choice.branch)}, chosen on {choice.last_used:%Y-%m-%d}"
     return [f"the memory says {said}; the issue's evidence says {few(decided)}"]
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace as altered
 
 from ranking.facts import Issue, IssueLink, IssueVersion, Role
-from ranking.names import shown
+from ranking.names import printable
 from ranking.versions import Reading, read_label
 from ranking.words import is_family
 
@@ -49,7 +49,7 @@ class Target(Struct, frozen=True):
     def __str__(self) -> str:
         """How evidence names it: `fixVersions 8.4.0`."""
         origin = f" of {self.source}" if self.source else ""
-        return shown(f"{self.field} {self.label}{origin}")
+        return printable(f"{self.field} {self.label}{origin}")
 
 
 class Targets(Struct, frozen=True):
@@ -121,7 +121,7 @@ def read_targets(issue: Issue | None, repository: str) -> Targets:
         loose=_once((t for t in _read(loose, []) if t.reading.separator or t.reading.version.wildcard), said),
         unread=tuple(sorted(set(unread))),
         bases=tuple(sorted((k for k in links if k.kind == "pull-request" and k.base_branch), key=_base_order)),
-        notes=tuple(sorted(map(shown, said))),
+        notes=tuple(sorted(map(printable, said))),
     )
 
 

@@ -14,7 +14,7 @@ from candidates.styled import Line
 from collectors.process import Git
 from collectors.stores.backtests import KeptBacktest, keep_backtest
 from collectors.stores.preferences import preferences_path
-from ranking.names import shown
+from ranking.names import printable
 
 _MOST_FAILURES = 10
 
@@ -50,8 +50,8 @@ def run_backtest(git: Git, remote: str | None, project_key: str | None, now: dat
         kept = KeptBacktest(project_key=key, tags=len(history.tags), figure=found.figure(now))
         try:
             kept_at = str(keep_backtest(preferences_path(git.environ), kept))
-        except OSError as fault:
-            warnings.append(f"the figure could not be kept: {fault}")
+        except OSError as error:
+            warnings.append(f"the figure could not be kept: {error}")
     return Finished(
         lines=list(_lines(found, kept_at)), json=_json(found, now), warnings=warnings, interrupted=interrupted
     )
@@ -59,7 +59,7 @@ def run_backtest(git: Git, remote: str | None, project_key: str | None, now: dat
 
 def _lines(found: Report, kept_at: str | None) -> Iterator[Line]:
     total = len(found.answers)
-    yield [("bold", shown(found.history.repository)), ("", f": {total} release tags asked, each as of its day")]
+    yield [("bold", printable(found.history.repository)), ("", f": {total} release tags asked, each as of its day")]
     for outcome, by, style, said in _SAID:
         n = found.count(outcome, by)
         share = f"{n / total:.1%}" if total else "-"
@@ -71,7 +71,7 @@ def _lines(found: Report, kept_at: str | None) -> Iterator[Line]:
     yield []
     yield [("bold", "Conventions")]
     for convention in found.conventions[:_MOST_FAILURES]:
-        yield [("", f"  {convention.members:>4}  {shown(convention.template)}")]
+        yield [("", f"  {convention.members:>4}  {printable(convention.template)}")]
     if not found.conventions:
         yield [("", "  no two branches share a template with a version")]
     failures = sorted((a for a in found.answers if a.outcome != "right"), key=lambda a: a.outcome == "held")
@@ -84,7 +84,7 @@ def _lines(found: Report, kept_at: str | None) -> Iterator[Line]:
             yield [("dim", f"  and {len(failures) - _MOST_FAILURES} more (--json has all)")]
     if kept_at is not None:
         yield []
-        yield [("dim", f"kept in {shown(kept_at)}")]
+        yield [("dim", f"kept in {printable(kept_at)}")]
 
 
 _SAID: tuple[tuple[Outcome, By | None, str, str], ...] = (
@@ -97,11 +97,11 @@ _SAID: tuple[tuple[Outcome, By | None, str, str], ...] = (
 
 
 def _failure(answer: Answer) -> Iterator[Line]:
-    made = ", ".join(map(shown, answer.question.accepted[:3]))
+    made = ", ".join(map(printable, answer.question.accepted[:3]))
     style = "red" if answer.outcome == "wrong" else "yellow"
-    asked = f"{shown(answer.question.tag)} of {answer.question.at:%Y-%m-%d}, made on {made}"
-    yield [(style, f"  {answer.outcome:<6}"), ("", f"{asked}; first was {shown(answer.top or 'none')}")]
-    yield [("dim", f"        {shown(answer.why)}")]
+    asked = f"{printable(answer.question.tag)} of {answer.question.at:%Y-%m-%d}, made on {made}"
+    yield [(style, f"  {answer.outcome:<6}"), ("", f"{asked}; first was {printable(answer.top or 'none')}")]
+    yield [("dim", f"        {printable(answer.why)}")]
 
 
 def _json(found: Report, now: datetime) -> bytes:

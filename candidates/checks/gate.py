@@ -33,7 +33,7 @@ from candidates.state_file import (
 from collectors.errors import InvalidInput
 from collectors.stores.store_file import JsonObject
 from ranking.facts import Record
-from ranking.names import shown
+from ranking.names import printable
 
 COMPONENT = "component"
 
@@ -87,7 +87,7 @@ def rules_named(name: str) -> Rules:
     for rules in get_args(Rules):
         if name == rules:
             return rules  # type: ignore[no-any-return]
-    raise InvalidInput(f"unknown rules {shown(name)!r}", where="--rules", hint="--rules seed|strict")
+    raise InvalidInput(f"unknown rules {printable(name)!r}", where="--rules", hint="--rules seed|strict")
 
 
 class GateReport(Record, frozen=True, kw_only=True):
@@ -108,8 +108,8 @@ def check_file(path: Path, *, autopilot: bool = False, rules: Rules = "seed") ->
     """Whether this file may pass. One that is not there, or is no state, may not: that is the reason then."""
     try:
         reasons = gate(read_state(path), autopilot=autopilot, rules=rules)
-    except InvalidInput as fault:
-        reasons = (str(fault),)
+    except InvalidInput as error:
+        reasons = (str(error),)
     return GateReport(file=str(path), passed=not reasons, reasons=reasons)
 
 
@@ -158,26 +158,26 @@ def _design_faults(state: Mapping[str, object]) -> list[str]:
     named = [key for key in DESIGN_REFERENCES if _is_something(state.get(key))]
     if not named:
         return []
-    faults = []
+    problems = []
     kind = state.get("taskType")
     if kind is not None and kind != COMPONENT:
-        said = shown(kind) if isinstance(kind, str) else repr(kind)
-        faults.append(f"{named[0]} is given, and taskType is {said!r}, not {COMPONENT}")
+        said = printable(kind) if isinstance(kind, str) else repr(kind)
+        problems.append(f"{named[0]} is given, and taskType is {said!r}, not {COMPONENT}")
     inside = [value for key in DESIGN_REFERENCES if isinstance(value := state.get(key), dict)]
     access = [part.get("tier") for key in ACCESS if isinstance(part := state.get(key), dict)]
     tiers = (
         [state.get(key) for key in ACCESS_TIERS] + access + [part.get(key) for part in inside for key in TIERS_INSIDE]
     )
     if not any(map(_is_tier, tiers)):
-        faults.append(f"{named[0]} is given, and no access tier is recorded ({ACCESS_TIERS[0]})")
-    return faults
+        problems.append(f"{named[0]} is given, and no access tier is recorded ({ACCESS_TIERS[0]})")
+    return problems
 
 
 def _workspace_faults(state: Mapping[str, object]) -> list[str]:
     source = state.get("workspaceSource")
     if source is None or source in WORKSPACE_SOURCES:
         return []
-    said = shown(source) if isinstance(source, str) else repr(source)
+    said = printable(source) if isinstance(source, str) else repr(source)
     return [f"workspaceSource must be {', '.join(WORKSPACE_SOURCES[:-1])} or {WORKSPACE_SOURCES[-1]} (got {said!r})"]
 
 
@@ -188,18 +188,18 @@ def _project_faults(state: Mapping[str, object], *, interactive: bool, strict: b
         return []
     if not isinstance(listed, list):
         return [f"{PROJECTS} must be an array"]
-    faults = list(mirror_faults(state))
+    problems = list(mirror_faults(state))
     for at, entry in enumerate(listed):
         where = f"{PROJECTS}[{at}]"
         if not isinstance(entry, dict):
-            faults.append(f"{where} must be an object")
+            problems.append(f"{where} must be an object")
             continue
-        faults += [f"{where}.{key} is missing" for key in (BRANCH, STATUS) if entry.get(key) is None]
+        problems += [f"{where}.{key} is missing" for key in (BRANCH, STATUS) if entry.get(key) is None]
         if at == 0:  # the scalars hold its evidence, and its faults are theirs
             continue
         own = (*base_faults(entry, interactive=interactive, strict=strict), *story_faults(entry))
-        faults += [f"{where}: {fault}" for fault in own]
-    return faults
+        problems += [f"{where}: {problem}" for problem in own]
+    return problems
 
 
 def _sibling_faults(state: Mapping[str, object]) -> list[str]:

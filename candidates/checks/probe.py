@@ -11,7 +11,7 @@ from collectors.git.failures import relevant_line
 from collectors.git.refs import ask_remote
 from collectors.process import Deadline, Git
 from ranking.facts import Failure, OidText, Record
-from ranking.names import fault_of, local_head, shown
+from ranking.names import local_head, name_problem, printable
 
 State = Literal["exists", "absent", "failed", "not-asked"]
 Verdict = Literal["exists", "absent", "failed"]
@@ -56,8 +56,8 @@ def probe(git: Git, name: str, remote: str | None, deadline: Deadline) -> Probed
 
     InvalidInput for a name that can be no branch's; RemoteUndecided where a person must say which remote.
     """
-    if fault := fault_of(name):
-        raise InvalidInput(f"{shown(name)!r} can be no branch: {fault}")
+    if problem := name_problem(name):
+        raise InvalidInput(f"{printable(name)!r} can be no branch: {problem}")
     choice = locate(git, remote).choice
     there = Sight(state="not-asked") if choice is None else _on_remote(git, name, choice.name, deadline, choice.host)
     return Probed(name=name, local=_here(git, name), remote=there)
@@ -66,12 +66,12 @@ def probe(git: Git, name: str, remote: str | None, deadline: Deadline) -> Probed
 def sentence(probed: Probed) -> str:
     """The answer as one sentence for a person."""
     far = probed.remote
-    there = "there is no remote" if far.remote is None else f"{shown(far.remote)}: {_said(far)}"
-    return f"{shown(probed.name)}: {probed.verdict}; here: {_said(probed.local)}; {there}."
+    there = "there is no remote" if far.remote is None else f"{printable(far.remote)}: {_said(far)}"
+    return f"{printable(probed.name)}: {probed.verdict}; here: {_said(probed.local)}; {there}."
 
 
 def _said(sight: Sight) -> str:
-    return f"failed ({sight.failure.kind}: {shown(sight.failure.detail)})" if sight.failure else sight.state
+    return f"failed ({sight.failure.kind}: {printable(sight.failure.detail)})" if sight.failure else sight.state
 
 
 def _on_remote(git: Git, name: str, remote: str, deadline: Deadline, host: str | None) -> Sight:

@@ -20,7 +20,7 @@ from collectors.git.refs import RemoteAnswer, RemoteChoice, RemoteQuestion, ask_
 from collectors.git.repository import Checkout, Config, open_repository, read_config
 from collectors.process import Deadline, Git
 from ranking.facts import Failure, Instant, OidText, Record
-from ranking.names import HEADS, Oid, fault_of, local_head, remote_tracking, shown
+from ranking.names import HEADS, Oid, local_head, name_problem, printable, remote_tracking
 
 Status = Literal["fresh", "moved", "gone", "no-answer"]
 
@@ -146,7 +146,7 @@ def recheck_changes(state: Mapping[str, object], found: Rechecked) -> State:
 
 def sentence(found: Rechecked) -> str:
     """The answer as one sentence for a person."""
-    base, branch, remote = shown(found.base_branch), shown(found.branch), shown(found.remote or "")
+    base, branch, remote = printable(found.base_branch), printable(found.branch), printable(found.remote or "")
     match found:
         case Rechecked(status="fresh"):
             return f"{base} is fresh: {branch} holds all that {remote} has of it."
@@ -157,12 +157,12 @@ def sentence(found: Rechecked) -> str:
             since = f" since {found.merge_base[:12]}" if found.merge_base else ", which share no history with it"
             return f"{base} moved by {commits} that {branch} lacks{since}: rebase."
         case Rechecked(status="moved"):
-            why = shown(found.uncounted or "no reason is known")
+            why = printable(found.uncounted or "no reason is known")
             return f"{base} is not known to be fresh: the commits that {branch} lacks could not be counted: {why}."
         case Rechecked(failure=Failure() as failure):
             where = f" ({failure.host})" if failure.host else ""
             who = f"{remote} did not answer" if remote else "nobody could be asked"
-            return f"{base} may be stale: {who}{where}: {failure.kind}: {shown(failure.detail)}."
+            return f"{base} may be stale: {who}{where}: {failure.kind}: {printable(failure.detail)}."
         case _:
             return f"{base} may be stale: {remote} did not answer."
 
@@ -185,8 +185,8 @@ def _name(state: Mapping[str, object], key: str) -> str:
         said = "the state does not name it" if value is None else "the state has no text there"
         raise InvalidInput(said, where=key, hint="base-branch resolve --state FILE" if key == BRANCH else _written(key))
     name = _plain(value)
-    if fault := fault_of(name):
-        raise InvalidInput(f"{shown(value)!r} can be no branch: {fault}", where=key)
+    if problem := name_problem(name):
+        raise InvalidInput(f"{printable(value)!r} can be no branch: {problem}", where=key)
     return name
 
 
@@ -210,7 +210,7 @@ def _remote(config: Config, asked: str | None, recorded: _Recorded, checkout: Ch
     """The remote that the base was recorded from, as far as the state tells."""
     if asked is None:
         names = config.subsections("remote", "url")
-        named = [n for n in names if fault_of(n) is None and remote_tracking(n, recorded.base) in recorded.refs]
+        named = [n for n in names if name_problem(n) is None and remote_tracking(n, recorded.base) in recorded.refs]
         asked = named[0] if len(named) == 1 else None
     choice = choose_remote(config, asked)
     if isinstance(choice, RemoteQuestion):

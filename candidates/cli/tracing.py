@@ -6,7 +6,7 @@ import logging
 import sys
 
 from collectors.remote_url import redact
-from ranking.names import shown
+from ranking.names import printable
 
 
 class Plain(logging.Formatter):
@@ -14,7 +14,7 @@ class Plain(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The message alone."""
-        return f"base-branch: {shown(redact(record.getMessage()))}"
+        return f"base-branch: {printable(redact(record.getMessage()))}"
 
 
 def trace() -> None:

@@ -17,7 +17,7 @@ from candidates.terminal import print_record
 from collectors.errors import InvalidInput
 from collectors.input_file import STANDARD_INPUT, read_input
 from ranking.facts import Branch, Facts, Issue, IssueVersion, Provenance, RefListing, Repository
-from ranking.names import fault_of
+from ranking.names import name_problem
 from ranking.ranker import rank
 
 _POINTS = " -> "
@@ -75,15 +75,15 @@ def parse_list(data: bytes, remote: str, what: str = "the branches") -> Listed:
     try:
         text = data.decode()
         names = msgspec.json.decode(data, type=list[str]) if text.lstrip().startswith("[") else text.splitlines()
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise InvalidInput(f"{what} must be lines of `git branch -r`, or a JSON list of names: {fault}") from fault
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{what} must be lines of `git branch -r`, or a JSON list of names: {error}") from error
     default, found = None, dict[str, None]()
     for line in names:
         name, points, target = line.removeprefix("*").strip().partition(_POINTS)
         if points:
             default = _short(target, remote)
         elif name and (short := _short(name, remote)) != "HEAD":
-            if why := fault_of(short):
+            if why := name_problem(short):
                 raise InvalidInput(f"{what}: {short!r} can be no branch: {why}")
             found[short] = None
     return Listed(names=tuple(found), default=default)

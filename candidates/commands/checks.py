@@ -13,7 +13,7 @@ from candidates.commands.session import asking_for_the_remote, plain_run
 from candidates.state_file import read_state, write_state
 from candidates.terminal import print_record, show
 from collectors.process import Deadline
-from ranking.names import shown
+from ranking.names import printable
 
 
 def probe(path: Path, flags: Mapping[str, object], name: str, *, as_json: bool) -> int:
@@ -39,6 +39,6 @@ def recheck(path: Path, flags: Mapping[str, object], state: Path, *, as_json: bo
     if as_json:
         print_record(found)
     else:
-        several = [[("", f"{shown(one.root or '')}: {recheck_sentence(one)}")] for one in found.projects]
+        several = [[("", f"{printable(one.root or '')}: {recheck_sentence(one)}")] for one in found.projects]
         show([[("", recheck_sentence(found))], *several])
     return found.exit_code

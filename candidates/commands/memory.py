@@ -17,7 +17,7 @@ from collectors.errors import EvidenceError, InvalidInput, SetupError
 from collectors.git.refs import RemoteAnswer, ask_remote
 from collectors.process import Deadline
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
-from ranking.names import shown
+from ranking.names import printable
 
 
 def remember(path: Path, flags: Mapping[str, object], branch: str) -> None:
@@ -66,7 +66,7 @@ def forget_choice(run: Run, branch: str | None) -> tuple[str, ...]:
     key, old_key = _keys(run, locate(run.git, run.configuration.remote, run.request.checkout))
     changed = memory.forget(preferences_path(run.git.environ), key, branch, run.request.now, old_key=old_key)
     gone = forgotten(changed)
-    said = f"forgotten for {key}: {', '.join(map(shown, gone))}" if gone else f"nothing was remembered for {key}"
+    said = f"forgotten for {key}: {', '.join(map(printable, gone))}" if gone else f"nothing was remembered for {key}"
     return (*changed.warnings, said)
 
 
@@ -98,13 +98,13 @@ def _check(run: Run, here: Located, branch: str) -> str:
     answer = ask_remote(run.git, here.choice.name, deadline, host=here.host)
     if not isinstance(answer, RemoteAnswer):
         message = (
-            f"{here.choice.name} did not answer ({answer.kind}: {answer.detail}): {shown(branch)} is not remembered"
+            f"{here.choice.name} did not answer ({answer.kind}: {answer.detail}): {printable(branch)} is not remembered"
         )
         raise EvidenceError(
-            message, code="remote-silent", hint=f"base-branch remember {shown(branch)}, when it answers again"
+            message, code="remote-silent", hint=f"base-branch remember {printable(branch)}, when it answers again"
         )
     branch = listed_name(branch, here.choice.name, answer.branches.__contains__)
     if branch not in answer.branches:
-        message = f"{here.choice.name} has no branch {shown(branch)}"
+        message = f"{here.choice.name} has no branch {printable(branch)}"
         raise InvalidInput(message, hint=near_hint(branch, answer.branches))
     return branch

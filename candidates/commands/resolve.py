@@ -25,7 +25,7 @@ from candidates.state_file import read_state, target_asked
 from candidates.terminal import has_terminal, notice, print_record
 from collectors.errors import InvalidInput
 from ranking.facts import Facts
-from ranking.names import shown
+from ranking.names import printable
 
 if TYPE_CHECKING:
     from candidates.run.factory import Factory
@@ -179,7 +179,7 @@ def _keeping_bases(runs: list[Run], state: Path) -> list[Run]:
             kept.append(run)
             continue
         branch, source = held
-        notice(f"{shown(branch)} is kept as the base: the state has it as {source}")
+        notice(f"{printable(branch)} is kept as the base: the state has it as {source}")
         policy = replace(run.policy, base=branch, base_source=source)
         kept.append(replace(run, policy=policy, request=replace(run.request, base=branch)))
     return kept

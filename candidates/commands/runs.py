@@ -18,7 +18,7 @@ from candidates.runs.kept import KeptRun, KeptRuns, Outcome, clear_runs, read_ru
 from candidates.styled import Line, Shown
 from candidates.terminal import put
 from collectors.errors import InvalidInput
-from ranking.names import shown
+from ranking.names import printable
 
 _COLUMNS = ("id", "time (UTC)", "repository", "issue", "branch", "source", "exit")
 _WRITTEN = frozenset({"--html", "--markdown", "--mermaid"})
@@ -94,25 +94,26 @@ def _recorded(run: KeptRun) -> Recorded | None:
 
 def _head(outcome: Outcome) -> Iterator[Line]:
     """What that run was, and how it ended."""
-    issue = f" for {shown(outcome.issue)}" if outcome.issue is not None else ""
+    issue = f" for {printable(outcome.issue)}" if outcome.issue is not None else ""
     yield [
         ("bold", f"{outcome.command} of {outcome.at:%Y-%m-%d %H:%M:%S} UTC"),
-        ("", f"{issue} in {shown(outcome.folder)}: exit {outcome.exit_code}"),
+        ("", f"{issue} in {printable(outcome.folder)}: exit {outcome.exit_code}"),
     ]
     if outcome.branch is not None:
         said = f" ({outcome.source}, {outcome.fetch_status})"
-        yield [("", "  answered  "), ("bold green", shown(outcome.branch)), ("", said)]
+        yield [("", "  answered  "), ("bold green", printable(outcome.branch)), ("", said)]
     if outcome.fault is not None:
-        yield [("", "  failed    "), ("red", shown(outcome.fault))]
+        yield [("", "  failed    "), ("red", printable(outcome.fault))]
     if outcome.facts == "too-many":
         yield [("yellow", f"  {_TOO_MANY}")]
     if outcome.version != __version__:
-        yield [("yellow", f"  by version {shown(outcome.version)}; ranked again below by {__version__}")]
+        yield [("yellow", f"  by version {printable(outcome.version)}; ranked again below by {__version__}")]
 
 
 def _table(found: KeptRuns) -> list[Line]:
     if not found.runs:
-        said = f"No run is kept in {shown(found.folder)}: none has ended since, or runs.keep is 0 (base-branch config)."
+        folder = printable(found.folder)
+        said = f"No run is kept in {folder}: none has ended since, or runs.keep is 0 (base-branch config)."
         return [[("", said)]]
     rows = [_COLUMNS, *(_row(outcome) for outcome in found.runs)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(_COLUMNS))]
@@ -129,9 +130,9 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
     return (
         outcome.id,
         f"{outcome.at:%Y-%m-%d %H:%M}",
-        shown(outcome.repository),
-        shown(outcome.issue or "-"),
-        shown(outcome.branch or "-"),
+        printable(outcome.repository),
+        printable(outcome.issue or "-"),
+        printable(outcome.branch or "-"),
         outcome.source or "-",
         f"{outcome.exit_code}" + (" (decision alone)" if outcome.facts == "too-many" else ""),
     )
@@ -145,5 +146,5 @@ def _unread(found: KeptRuns) -> tuple[str, ...]:
     if not found.unreadable:
         return ()
     files = "1 file" if found.unreadable == 1 else f"{found.unreadable} files"
-    said = f"no runs that version {__version__} can read, in {shown(found.folder)}: {files}"
+    said = f"no runs that version {__version__} can read, in {printable(found.folder)}: {files}"
     return (f"{said}; base-branch runs --clear removes them, and all runs",)

@@ -70,9 +70,9 @@ def asking_for_the_remote(run: Run, *, as_json: bool, presentation: Presentation
     """Where a person must name the remote: the question on standard output too, if that holds JSON."""
     try:
         yield
-    except RemoteUndecided as fault:
+    except RemoteUndecided as error:
         if as_json:
-            undecided = undecided_remote(fault, run.policy.autonomy, run.policy.asking)
+            undecided = undecided_remote(error, run.policy.autonomy, run.policy.asking)
             print_record((presentation or Presentation()).present(undecided))
         raise
 

@@ -18,8 +18,8 @@ def versions(environ: Mapping[str, str]) -> tuple[str, ...]:
     git = Git(folder=Path(), environ=environ)
     try:
         found = ".".join(map(str, parse_git_version(git.run("version").stdout))) or "of unknown version"
-    except SetupError as fault:
-        found = f"cannot be run: {fault}"
+    except SetupError as error:
+        found = f"cannot be run: {error}"
     return (
         f"base-branch {__version__}",
         f"git {found}",

@@ -16,7 +16,7 @@ from candidates.contract import UNNAMED, BaseBranchSource
 from candidates.evidence import tied_names
 from candidates.resolver import Resolution, derived_branch, resolve
 from ranking.facts import Facts, Issue, IssueVersion, Ranking, RecentChoice, Settings
-from ranking.names import shown
+from ranking.names import printable
 from ranking.ranker import View, rank, read_asked, read_view
 from ranking.targets import Target, read_targets, role_of
 
@@ -139,11 +139,11 @@ def _with_version(issue: Issue | None, label: str) -> Issue:
 
 
 def _said(issue: Issue | None, own: Sequence[Target], label: str) -> str:
-    others = [shown(str(t)) for t in own if t.label != label]
+    others = [printable(str(t)) for t in own if t.label != label]
     if issue is None or issue.key == UNNAMED:
-        return f"--issue-version {shlex.quote(shown(label))}" + (" alone" if others else "")
+        return f"--issue-version {shlex.quote(printable(label))}" + (" alone" if others else "")
     field = "milestone" if issue.source == "github" else "fixVersions"
-    wanted = f"{field} {shown(label)} on {shown(issue.key)}"
+    wanted = f"{field} {printable(label)} on {printable(issue.key)}"
     return f"{wanted}, without {', '.join(others)}" if others else wanted
 
 

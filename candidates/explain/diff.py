@@ -31,7 +31,7 @@ from ranking.facts import (
     Tag,
 )
 from ranking.listing import list_branches
-from ranking.names import shown
+from ranking.names import printable
 from ranking.ranker import rank
 from ranking.recent import is_expired
 from ranking.targets import role_of
@@ -378,17 +378,17 @@ def _why(one: Recorded, other: Recorded) -> Iterator[str]:
         earlier = before.get(entry.rule)
         if earlier is not None and (earlier.fired, earlier.reason) != (entry.fired, entry.reason):
             yield (
-                f"The rule {entry.rule} {_did(earlier.fired)} ({shown(earlier.reason)}); "
-                f"now it {_did(entry.fired)} ({shown(entry.reason)})."
+                f"The rule {entry.rule} {_did(earlier.fired)} ({printable(earlier.reason)}); "
+                f"now it {_did(entry.fired)} ({printable(entry.reason)})."
             )
 
 
 def _strangers(one: Recorded, other: Recorded, old: Facts | None, new: Facts | None) -> Iterator[str]:
     if one.name is not None and other.name is not None and one.name != other.name:
-        yield f"These are of different repositories: {shown(one.name)} and {shown(other.name)}."
+        yield f"These are of different repositories: {printable(one.name)} and {printable(other.name)}."
     keys = [facts.issue.key for facts in (old, new) if facts is not None and facts.issue is not None]
     if len(set(keys)) > 1:
-        yield f"These are of different issues: {' and '.join(map(shown, keys))}."
+        yield f"These are of different issues: {' and '.join(map(printable, keys))}."
     for which, record in (("first", one), ("second", other)):
         if record.branch is None and record.collected is None:
             yield f"The {which} is a {record.kind} without an answer: none was taken, or a person had to choose."
@@ -401,7 +401,7 @@ def _answer_of(record: Recorded) -> _Answer:
 def _in_words(answer: _Answer) -> str:
     branch, source, tied = answer
     tie = f"; the evidence ties {and_more(tied, _MOST_TIED)}" if tied else ""
-    return f"{shown(branch)} ({shown(source or 'no source')}{tie})" if branch is not None else f"no branch{tie}"
+    return f"{printable(branch)} ({printable(source or 'no source')}{tie})" if branch is not None else f"no branch{tie}"
 
 
 def _did(fired: bool) -> str:  # noqa: FBT001 - one word for one flag
@@ -444,9 +444,9 @@ def difference_lines(found: Difference) -> Iterator[Line]:
         yield [("", "  the same")]
     for change in found.candidates[:_MOST_SHOWN]:
         scores = " -> ".join("none" if score is None else str(score) for score in (change.before, change.after))
-        yield [("cyan", f"  {shown(change.branch)}"), ("", f"  {scores}")]
-        yield from ([("red", f"    - {shown(line)}")] for line in change.lost)
-        yield from ([("green", f"    + {shown(line)}")] for line in change.gained)
+        yield [("cyan", f"  {printable(change.branch)}"), ("", f"  {scores}")]
+        yield from ([("red", f"    - {printable(line)}")] for line in change.lost)
+        yield from ([("green", f"    + {printable(line)}")] for line in change.gained)
     if len(found.candidates) > _MOST_SHOWN:
         yield [("dim", f"  and {len(found.candidates) - _MOST_SHOWN} more candidates")]
 
@@ -461,7 +461,7 @@ def _fact_lines(found: Difference) -> Iterator[Line]:
     for change in found.facts:
         shown_of[change.kind] = shown_of.get(change.kind, 0) + 1
         if shown_of[change.kind] <= _MOST_SHOWN:
-            yield [("", f"  {change.kind:<16}  {shown(change.what)}{_from_to(change)}")]
+            yield [("", f"  {change.kind:<16}  {printable(change.what)}{_from_to(change)}")]
     for kind, count in shown_of.items():
         if count > _MOST_SHOWN:
             yield [("dim", f"  {kind:<16}  and {count - _MOST_SHOWN} more")]
@@ -470,5 +470,5 @@ def _fact_lines(found: Difference) -> Iterator[Line]:
 def _from_to(change: FactChange) -> str:
     if change.before is None or change.after is None:
         only = change.after if change.before is None else change.before
-        return f": {shown(only)}" if only is not None else ""
-    return f": {shown(change.before)} -> {shown(change.after)}"
+        return f": {printable(only)}" if only is not None else ""
+    return f": {printable(change.before)} -> {printable(change.after)}"

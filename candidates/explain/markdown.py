@@ -17,7 +17,7 @@ from candidates.explain.text import newest_releases
 from candidates.styled import and_more
 from ranking.claims import DECISIVE
 from ranking.facts import Candidate
-from ranking.names import shown
+from ranking.names import printable
 from ranking.targets import role_of
 
 _MOST_SHOWN = 10
@@ -33,7 +33,7 @@ def span(text: str) -> str:
     >>> span("release/8.4.0"), span("a`b"), span("`"), span("")
     ('`release/8.4.0`', '``a`b``', '`` ` ``', '` `')
     """
-    safe = shown(text) or " "
+    safe = printable(text) or " "
     ticks = "`" * (max((len(run) for run in _TICKS.findall(safe)), default=0) + 1)
     # A span that would begin or end with a tick takes a blank at both ends (CommonMark 0.31, 6.1); one of blanks alone
     # keeps them.
@@ -47,7 +47,7 @@ def label(text: str) -> str:
     >>> label('v1"]; click')
     'v1#34;#93;#59; click'
     """
-    return "".join(c if _PLAIN.match(c) else f"#{ord(c)};" for c in shown(text))
+    return "".join(c if _PLAIN.match(c) else f"#{ord(c)};" for c in printable(text))
 
 
 # --- Markdown ---

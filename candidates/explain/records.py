@@ -24,7 +24,7 @@ from collectors.input_file import STANDARD_INPUT, read_input
 from collectors.stores.store_file import reason_of, replace_bytes
 from collectors.strict_json import decode_strict
 from ranking.facts import Facts, Ranking
-from ranking.names import fault_of, shown
+from ranking.names import name_problem, printable
 
 Kind = Literal["run", "kept run", "bundle", "decision", "state", "ranking"]
 
@@ -173,8 +173,8 @@ def write_whole(path: Path, data: bytes, flag: str) -> None:
     """Write the file that a flag names, whole or not at all. InvalidInput where that cannot be."""
     try:
         replace_bytes(path, data, mode=0o666)  # to hand on, as any program's output
-    except OSError as fault:
-        raise InvalidInput(f"{shown(str(path))} cannot be written: {reason_of(fault)}", where=flag) from fault
+    except OSError as error:
+        raise InvalidInput(f"{printable(str(path))} cannot be written: {reason_of(error)}", where=flag) from error
 
 
 # --- a record without facts, for a person ---
@@ -185,14 +185,14 @@ def saved_lines(record: Recorded) -> Iterator[Line]:
     yield from answer_lines(record.branch, record.source, record.trail, record.ranking)
     yield []
     yield [
-        ("bold", shown(record.name or "a repository that the record does not name")),
+        ("bold", printable(record.name or "a repository that the record does not name")),
         ("", f", from a {record.kind}"),
     ]
     yield from source_lines(record.sources, record.remote)
     answered = record.ranking.ref_provenance == "remote"
     yield [("", f"  {'refs':<12}{'by the remote itself' if answered else 'by a clone, not by the remote in that run'}")]
     convention = record.ranking.convention
-    named = f"{shown(convention.template)}, {convention.members} members" if convention else "none recorded"
+    named = f"{printable(convention.template)}, {convention.members} members" if convention else "none recorded"
     yield [("", f"  {'convention':<12}{named}")]
     yield []
     yield from candidate_lines(record.ranking, {}, {})
@@ -203,7 +203,7 @@ def saved_lines(record: Recorded) -> Iterator[Line]:
     if notes:
         yield []
         yield [("bold", "Notes")]
-        yield from ([("", f"  {shown(note)}")] for note in notes)
+        yield from ([("", f"  {printable(note)}")] for note in notes)
 
 
 def unknown_lines(record: Recorded) -> Iterator[Line]:
@@ -216,7 +216,7 @@ def unknown_lines(record: Recorded) -> Iterator[Line]:
 
 def saved_why(record: Recorded, branch: str) -> list[str]:
     """What a record without facts says of a branch."""
-    name, candidates = shown(branch), record.ranking.candidates
+    name, candidates = printable(branch), record.ranking.candidates
     place = next((i for i, c in enumerate(candidates) if c.branch == branch), None)
     said = []
     if place is not None:
@@ -225,29 +225,29 @@ def saved_why(record: Recorded, branch: str) -> list[str]:
             f"{name} is number {place + 1} of the {len(candidates)} recorded candidates, with {candidate.score} points."
         )
         details = [(e.kind, *split_detail(e)) for e in candidate.evidence]
-        said += [f"{points:+} {kind}: {shown(reason)}." for kind, points, reason in details if points]
+        said += [f"{points:+} {kind}: {printable(reason)}." for kind, points, reason in details if points]
         first = candidates[0]
         if first.branch != branch:
-            said.append(f"{shown(first.branch)} is first, with {first.score}.")
-    elif fault_of(branch) is not None:
-        said.append(f"{name or 'An empty name'} can never be an answer: {fault_of(branch)}.")
+            said.append(f"{printable(first.branch)} is first, with {first.score}.")
+    elif name_problem(branch) is not None:
+        said.append(f"{name or 'An empty name'} can never be an answer: {name_problem(branch)}.")
     else:
         said.append(f"{name} is none of the {len(candidates)} recorded candidates.")
         said.append(f"Whether it was listed, this {record.kind} does not tell; a bundle would.")
-        said += [f"A note names it: {shown(note)}" for note in record.ranking.notes if _names(note, name)]
+        said += [f"A note names it: {printable(note)}" for note in record.ranking.notes if _names(note, name)]
     if record.branch == branch:
         said.append(f"It is the recorded answer ({_source(record)}).")
     elif record.branch is not None:
-        said.append(f"The recorded answer is {shown(record.branch)} ({_source(record)}).")
+        said.append(f"The recorded answer is {printable(record.branch)} ({_source(record)}).")
     elif record.kind != "ranking":
         said.append("No answer is recorded: a person had to choose.")
     elif record.ranking.chosen is not UNSET:
-        said.append(f"The ranking chose {shown(record.ranking.chosen)}.")
+        said.append(f"The ranking chose {printable(record.ranking.chosen)}.")
     return said
 
 
 def _source(record: Recorded) -> str:
-    return shown(record.source) if record.source is not None else "no source"
+    return printable(record.source) if record.source is not None else "no source"
 
 
 def _names(note: str, name: str) -> bool:

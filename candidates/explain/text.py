@@ -13,7 +13,7 @@ from candidates.explain.counterfactuals import deciding_changes
 from candidates.run.collect import Collected
 from candidates.styled import Line, Part, and_more
 from ranking.facts import Branch, Candidate, Convention, Facts, Ranking
-from ranking.names import shown
+from ranking.names import printable
 from ranking.order import newest_first
 from ranking.ranker import View
 
@@ -40,7 +40,7 @@ def explain(collected: Collected) -> Iterator[Line]:
     if notes:
         yield []
         yield [("bold", "Notes")]
-        yield from ([("", f"  {shown(note)}")] for note in notes)
+        yield from ([("", f"  {printable(note)}")] for note in notes)
 
 
 def _deciding(collected: Collected) -> Iterator[Line]:
@@ -50,23 +50,23 @@ def _deciding(collected: Collected) -> Iterator[Line]:
         return
     yield []
     yield [("bold", "What would decide it"), ("dim", " (each seen to, by ranking again with that one change)")]
-    width = max(len(shown(change.branch)) for change in changes)
+    width = max(len(printable(change.branch)) for change in changes)
     for change in changes:
-        yield [("cyan", f"  {shown(change.branch):<{width}}"), ("dim", f"  {change.source:<10}  "), ("", change.do)]
+        yield [("cyan", f"  {printable(change.branch):<{width}}"), ("dim", f"  {change.source:<10}  "), ("", change.do)]
 
 
 def answer(collected: Collected) -> Iterator[Line]:
     """One sentence, or two where the evidence does not decide."""
     facts, ranking, resolution = collected.facts, collected.ranking, collected.resolution
     about = _about(facts)
-    reason = shown(resolution.reason)
+    reason = printable(resolution.reason)
     if ranking.ambiguous:
         names = and_more(tied_names(ranking), _MOST_SHOWN)
         yield [("bold yellow", f"The evidence does not decide where {about} belongs: {names} tie.")]
     unread = facts.issue is not None and facts.issue.read in ("not-found", "failed")
     if unread and facts.issue is not None:
         yield [
-            ("bold yellow", f"Issue {shown(facts.issue.key)} could not be read ({facts.issue.read}): "),
+            ("bold yellow", f"Issue {printable(facts.issue.key)} could not be read ({facts.issue.read}): "),
             ("bold yellow", "an unattended run stops here; with --issue-optional:"),
         ]
     if resolution.branch is None:
@@ -75,13 +75,13 @@ def answer(collected: Collected) -> Iterator[Line]:
         said = "" if ranking.ambiguous or unread else f"Nothing names a branch for {about}. "
         yield [
             ("", f"{said}An unattended run would take "),
-            ("bold green", shown(resolution.branch)),
+            ("bold green", printable(resolution.branch)),
             ("", f" by default: {reason}."),
         ]
     else:
         yield [
             ("bold", f"{about[0].upper()}{about[1:]} belongs on "),
-            ("bold green", shown(resolution.branch)),
+            ("bold green", printable(resolution.branch)),
         ]
         yield [("", f"  {resolution.source}: {reason}")]
     yield from ([("dim", f"  {said}")] for said in confidence_text(collected.confidence, ambiguous=ranking.ambiguous))
@@ -100,17 +100,17 @@ def _about(facts: Facts) -> str:
     if facts.issue is None:
         return "new work"
     if facts.issue.key == UNNAMED:
-        return f"work for {', '.join(shown(version.name) for version in facts.issue.versions)}"
-    return f"work on {shown(facts.issue.key)}"
+        return f"work for {', '.join(printable(version.name) for version in facts.issue.versions)}"
+    return f"work on {printable(facts.issue.key)}"
 
 
 def _sources(collected: Collected) -> Iterator[Line]:
-    yield [("bold", f"{shown(collected.facts.repository.name)}"), ("", f", {asked_at(collected.facts)}")]
+    yield [("bold", f"{printable(collected.facts.repository.name)}"), ("", f", {asked_at(collected.facts)}")]
     yield from source_lines(collected.sources, remote_of(collected.facts))
     yield from ([("", f"  {name:<12}{said}")] for name, said in listing_rows(collected.facts))
     convention = collected.ranking.convention
     named = (
-        f"{shown(convention.template)}, {convention.members} members: {_members(collected.view, convention)}"
+        f"{printable(convention.template)}, {convention.members} members: {_members(collected.view, convention)}"
         if convention
         else NO_CONVENTION
     )
@@ -133,7 +133,7 @@ def listing_rows(facts: Facts) -> Iterator[tuple[str, str]]:
         "failed": "the remote did not tell",
         "not-asked": "nobody was asked",
     }[facts.repository.default_branch_state]
-    yield "default", f"{shown(default or 'not known')} ({said})"
+    yield "default", f"{printable(default or 'not known')} ({said})"
     yield (
         "refs",
         f"{len(refs.branches)} branches, {len(refs.tags)} tags{'' if refs.complete else '; the list is incomplete'}",
@@ -189,10 +189,10 @@ def source_detail(source: Source, remote: Remote | None) -> str:
     """Which remote, and what the source had to say."""
     parts = []
     if source.name == "remote" and remote is not None:
-        url = f" {shown(remote.url)}" if remote.url else ""
-        parts.append(f"{shown(remote.name)}{url}{f' ({shown(remote.reason)})' if remote.reason else ''}")
+        url = f" {printable(remote.url)}" if remote.url else ""
+        parts.append(f"{printable(remote.name)}{url}{f' ({printable(remote.reason)})' if remote.reason else ''}")
     if source.detail:
-        parts.append(shown(source.detail))
+        parts.append(printable(source.detail))
     return ": ".join(parts)
 
 
@@ -201,7 +201,7 @@ def trail_lines(trail: Iterable[TrailEntry]) -> Iterator[Line]:
     yield [("bold", "What an unattended run does")]
     for entry in trail:
         mark = ("green", "  fired   ") if entry.fired else ("dim", "  passed  ")
-        yield [mark, ("bold" if entry.fired else "", f"{entry.rule:<11}"), ("", shown(entry.reason))]
+        yield [mark, ("bold" if entry.fired else "", f"{entry.rule:<11}"), ("", printable(entry.reason))]
 
 
 def answer_lines(
@@ -216,10 +216,10 @@ def answer_lines(
         return
     yield [
         ("bold", "The recorded answer is "),
-        ("bold green", shown(branch)),
-        ("", f" ({shown(source or 'no source')})"),
+        ("bold green", printable(branch)),
+        ("", f" ({printable(source or 'no source')})"),
     ]
-    yield from ([("", f"  {entry.rule}: {shown(entry.reason)}")] for entry in trail if entry.fired)
+    yield from ([("", f"  {entry.rule}: {printable(entry.reason)}")] for entry in trail if entry.fired)
 
 
 def candidate_lines(ranking: Ranking, branches: Mapping[str, Branch], carried: Mapping[str, str]) -> Iterator[Line]:
@@ -228,7 +228,7 @@ def candidate_lines(ranking: Ranking, branches: Mapping[str, Branch], carried: M
         yield [("", "No branch could be a base: nothing is listed.")]
         return
     shown_ones = ranking.candidates[:_MOST_SHOWN]
-    width = max(6, *(len(shown(c.branch)) for c in shown_ones))
+    width = max(6, *(len(printable(c.branch)) for c in shown_ones))
     yield [("bold", f"{'score':>5}  {'branch':<{width}}  {'last commit':<11}  carries")]
     for candidate in shown_ones:
         yield from _candidate(candidate, branches.get(candidate.branch), carried.get(candidate.branch, ""), width)
@@ -240,12 +240,12 @@ def _candidate(candidate: Candidate, branch: Branch | None, carried: str, width:
     day = f"{branch.committed_at:%Y-%m-%d}" if branch and branch.committed_at else "not known"
     yield [
         ("bold", f"{candidate.score:>5}  "),
-        ("cyan", f"{shown(candidate.branch):<{width}}"),
-        ("", f"  {day:<11}  {shown(carried)}".rstrip()),
+        ("cyan", f"{printable(candidate.branch):<{width}}"),
+        ("", f"  {day:<11}  {printable(carried)}".rstrip()),
     ]
     for evidence in candidate.evidence:
         points, reason = split_detail(evidence)
-        yield [("dim", f"{points:>+11}  {evidence.kind:<18}  "), ("", shown(reason))]
+        yield [("dim", f"{points:>+11}  {evidence.kind:<18}  "), ("", printable(reason))]
 
 
 def newest_releases(view: View) -> dict[str, str]:

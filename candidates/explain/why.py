@@ -18,7 +18,7 @@ from candidates.suggest import near_names
 from ranking.conventions import Conventions
 from ranking.facts import Branch, Candidate, Facts, IssueLink, Ranking
 from ranking.listing import refs_of
-from ranking.names import fault_of, shown
+from ranking.names import name_problem, printable
 from ranking.ranker import rank
 
 _NEAR = 3
@@ -33,15 +33,15 @@ def why(collected: Collected, branch: str) -> list[str]:
 def why_not(collected: Collected, branch: str) -> list[str]:
     """Why a branch is not the answer, what goes before it, and what would change that."""
     if collected.resolution.branch == branch:
-        return [f"It is: {shown(branch)} is what an unattended run takes.", *_place(collected, branch)]
+        return [f"It is: {printable(branch)} is what an unattended run takes.", *_place(collected, branch)]
     return [*_place(collected, branch), *_before(collected, branch), *_instead(collected, branch)]
 
 
 def _place(collected: Collected, branch: str) -> Iterator[str]:
-    facts, name = collected.facts, shown(branch)
-    fault = fault_of(branch)
-    if fault is not None:
-        yield f"{name or 'An empty name'} can never be an answer: {fault}."
+    facts, name = collected.facts, printable(branch)
+    problem = name_problem(branch)
+    if problem is not None:
+        yield f"{name or 'An empty name'} can never be an answer: {problem}."
         return
     known = next((b for b in facts.refs.branches if b.name == branch), None)
     if known is None:
@@ -68,17 +68,17 @@ def _unlimited(facts: Facts) -> Facts:
 def _unknown(collected: Collected, branch: str) -> Iterator[str]:
     """No ref of that name stands in the facts: whether that is evidence depends on who was asked."""
     facts = collected.facts
-    remote, name = facts.repository.remote, shown(branch)
+    remote, name = facts.repository.remote, printable(branch)
     whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
     if proves_absence(facts):
-        yield f"{shown(whose)} has no branch {name}; a branch that is not listed is never an answer."
+        yield f"{printable(whose)} has no branch {name}; a branch that is not listed is never an answer."
     else:
-        yield f"{name} is not known here, and {shown(doubt(facts))}: whether it exists cannot be told."
+        yield f"{name} is not known here, and {printable(doubt(facts))}: whether it exists cannot be told."
     near = near_names(branch, collected.view.listed.branches)
     if near:
-        yield f"Names near it: {', '.join(map(shown, near))}."
-    wanted = [shown(r.branch) for r in facts.recent if r.branch == branch]
-    wanted += [f"pull request {shown(k.key)}" for k in _links(facts) if k.base_branch == branch]
+        yield f"Names near it: {', '.join(map(printable, near))}."
+    wanted = [printable(r.branch) for r in facts.recent if r.branch == branch]
+    wanted += [f"pull request {printable(k.key)}" for k in _links(facts) if k.base_branch == branch]
     if wanted:
         yield f"It is named all the same, by {', '.join('the memory' if w == name else w for w in wanted)}."
 
@@ -90,14 +90,14 @@ def _links(facts: Facts) -> tuple[IssueLink, ...]:
 def _gone(facts: Facts, known: Branch) -> str:
     refs = refs_of(known, facts)
     oid = known.cached_tip or known.local_tip or ""
-    held = f"{shown(' and '.join(refs))} of this clone still has it at {oid[:_DIGITS]}"
-    remote = shown(facts.repository.remote or "the remote")
-    return f"{shown(known.name)} is gone: {remote} answered with its whole list and without it; only {held}."
+    held = f"{printable(' and '.join(refs))} of this clone still has it at {oid[:_DIGITS]}"
+    remote = printable(facts.repository.remote or "the remote")
+    return f"{printable(known.name)} is gone: {remote} answered with its whole list and without it; only {held}."
 
 
 def _no_candidate(conventions: Conventions, branch: str) -> Iterator[str]:
     """It is listed, and yet no base."""
-    name = shown(branch)
+    name = printable(branch)
     if branch in conventions.work:
         yield f"{name} is listed, and left out as a work branch: somebody's change on its way, by how its name begins."
         yield (
@@ -114,20 +114,20 @@ def _no_candidate(conventions: Conventions, branch: str) -> Iterator[str]:
 def _candidate(collected: Collected, conventions: Conventions, every: Ranking, number: int) -> Iterator[str]:
     """A candidate's place, its points, and which rule looked past it or took it."""
     facts, candidate = collected.facts, every.candidates[number - 1]
-    name, count = shown(candidate.branch), len(every.candidates)
+    name, count = printable(candidate.branch), len(every.candidates)
     tied = [c.branch for c in every.candidates if c.score == candidate.score and c.branch != candidate.branch]
     level = f", level with {and_more(tied, _NEAR)}" if tied else ""
     yield f"{name} is number {number} of {count} candidates, with {_points(candidate.score)}{level}."
     for evidence in candidate.evidence:
         points, reason = split_detail(evidence)
         if points:
-            yield f"{points:+} {evidence.kind}: {shown(reason)}."
+            yield f"{points:+} {evidence.kind}: {printable(reason)}."
     if number > facts.settings.max_candidates:
         yield f"The list ends after {facts.settings.max_candidates} (maxCandidates), so it is not shown there."
     if candidate.branch in conventions.topics:
         yield "Its name has a version, and is no release line by it: its other words are not this repository's."
     if collected.resolution.branch == candidate.branch:
-        yield f"The rule {collected.resolution.source} takes it: {shown(collected.resolution.reason)}."
+        yield f"The rule {collected.resolution.source} takes it: {printable(collected.resolution.reason)}."
 
 
 def _points(score: int) -> str:
@@ -141,8 +141,8 @@ def _before(collected: Collected, branch: str) -> Iterator[str]:
         yield "No rule gives any branch: a person has to choose."
         return
     every = {c.branch: c for c in rank(_unlimited(collected.facts), collected.view).candidates}
-    taken = f"{shown(resolution.branch)} is taken instead, by the rule {resolution.source}"
-    yield f"{taken}: {shown(resolution.reason)}."
+    taken = f"{printable(resolution.branch)} is taken instead, by the rule {resolution.source}"
+    yield f"{taken}: {printable(resolution.reason)}."
     mine, theirs = every.get(branch), every.get(resolution.branch)
     if mine is not None and theirs is not None:
         yield _compared(mine, theirs, by_points=resolution.source == "derived")
@@ -150,11 +150,11 @@ def _before(collected: Collected, branch: str) -> Iterator[str]:
     if passed is None:
         return
     if mine is not None and mine.score >= max(c.score for c in every.values()):
-        yield f"The rule derived passed: {shown(passed.reason)}."
+        yield f"The rule derived passed: {printable(passed.reason)}."
 
 
 def _compared(mine: Candidate, theirs: Candidate, *, by_points: bool) -> str:
-    name = shown(theirs.branch)
+    name = printable(theirs.branch)
     apart = theirs.score - mine.score
     if apart > 0:
         return f"{name} has {_points(theirs.score)}, {apart} more."

@@ -19,7 +19,7 @@ from candidates.questions.languages import ENGLISH, Language
 from candidates.questions.questions import Answer, answers_of
 from collectors.errors import InvalidInput
 from ranking.facts import Record
-from ranking.names import shown
+from ranking.names import printable
 
 HostName = Literal["claude", "pi", "orc", "json"]
 HOSTS: Final[tuple[str, ...]] = get_args(HostName)
@@ -87,7 +87,7 @@ def host_named(name: str) -> HostName:
     for host in get_args(HostName):
         if name == host:
             return host  # type: ignore[no-any-return]
-    raise InvalidInput(f"there is no picker {shown(name)!r}", where="--picker", hint=f"--picker {'|'.join(HOSTS)}")
+    raise InvalidInput(f"there is no picker {printable(name)!r}", where="--picker", hint=f"--picker {'|'.join(HOSTS)}")
 
 
 def render(

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from collectors.errors import InvalidInput
-from ranking.names import shown
+from ranking.names import printable
 
 _FOLDER: Final = Path(__file__).with_name("texts")
 NAMES: Final = ("en", "tr")
@@ -35,7 +35,7 @@ class Language(Struct, frozen=True, kw_only=True):
 def read_language(name: str) -> Language:
     """Return a language by its name. Raises InvalidInput if there is none of that name."""
     if name not in NAMES:
-        message = f"unknown language {shown(name)!r}"
+        message = f"unknown language {printable(name)!r}"
         raise InvalidInput(message, where="--language", hint=f"--language {'|'.join(NAMES)}")
     return Language(name=name)
 

@@ -19,7 +19,7 @@ from candidates.contract import Question
 from candidates.questions.languages import ENGLISH, Language
 from candidates.questions.questions import Answer, answers_of
 from collectors.errors import InvalidInput
-from ranking.names import shown
+from ranking.names import printable
 
 DEFAULT_VARIABLE: Final = "ASK_CHOICE_DEFAULT"
 
@@ -95,14 +95,14 @@ def press(menu: Menu, key: Key) -> Menu:
 def draw(menu: Menu, width: int, height: int, language: Language = ENGLISH) -> list[str]:
     """The lines of a menu, none wider than the window and no more than it holds; the marked row is always there."""
     columns = max(width, _NARROWEST) - 1
-    question = wrap(shown(menu.question), columns)[: max(height - _LINES_AROUND, 1)]
+    question = wrap(printable(menu.question), columns)[: max(height - _LINES_AROUND, 1)]
     room = max(height - _LINES_BELOW - len(question), 1)
     count = len(menu.rows)
     start = min(max(menu.at - room // 2, 0), max(count - room, 0))
     digits = len(str(count))
     rows = [
-        f"{'>' if place == menu.at else ' '} {place + 1:>{digits}}. {shown(row.label)}"
-        + (f"  {shown(row.description)}" if row.description else "")
+        f"{'>' if place == menu.at else ' '} {place + 1:>{digits}}. {printable(row.label)}"
+        + (f"  {printable(row.description)}" if row.description else "")
         for place, row in enumerate(menu.rows[start : start + room], start)
     ]
     return [*question, *(fit(line, columns) for line in (*rows, language.say("menu_keys")))]
@@ -110,7 +110,7 @@ def draw(menu: Menu, width: int, height: int, language: Language = ENGLISH) -> l
 
 def numbered(menu: Menu) -> list[str]:
     """The same for a terminal that cannot move its cursor."""
-    return [shown(menu.question), *(f"  {n}. {shown(row.label)}" for n, row in enumerate(menu.rows, 1))]
+    return [printable(menu.question), *(f"  {n}. {printable(row.label)}" for n, row in enumerate(menu.rows, 1))]
 
 
 def fit(text: str, columns: int) -> str:
@@ -172,7 +172,7 @@ def read_default(text: str | None, labels: Sequence[str]) -> int | None:
         return number - 1
     if text in labels:
         return labels.index(text)
-    message = f"{shown(text)!r} is neither a number from 1 to {len(labels)} nor one of the options"
+    message = f"{printable(text)!r} is neither a number from 1 to {len(labels)} nor one of the options"
     raise InvalidInput(message, where=DEFAULT_VARIABLE, hint=f"unset {DEFAULT_VARIABLE}")
 
 
@@ -209,9 +209,11 @@ def _run(menu: Menu, language: Language) -> Menu:
         drawn = len(lines)
         menu = press(menu, _read_key())
     _write(_erased(drawn))
-    said = shown(menu.rows[menu.at].label) if menu.outcome == "chosen" else "-"
+    said = printable(menu.rows[menu.at].label) if menu.outcome == "chosen" else "-"
     _write(
-        "".join(f"{line}\n" for line in wrap(f"{shown(menu.question)} {said}", max(_size().columns, _NARROWEST) - 1))
+        "".join(
+            f"{line}\n" for line in wrap(f"{printable(menu.question)} {said}", max(_size().columns, _NARROWEST) - 1)
+        )
     )
     return menu
 

@@ -13,7 +13,7 @@ from candidates.questions.languages import ENGLISH, Language, read_language
 from candidates.questions.questions import Asking, breadcrumb, check_step
 from collectors.errors import SetupError
 from collectors.stores.store_file import reason_of, replace_bytes
-from ranking.names import shown
+from ranking.names import printable
 
 
 class Presentation(Struct, frozen=True, kw_only=True):
@@ -46,9 +46,9 @@ class Presentation(Struct, frozen=True, kw_only=True):
         file = self.preview_dir / name
         try:
             replace_bytes(file, f"{preview}\n".encode())
-        except OSError as fault:
-            message = f"the preview {shown(str(file))} cannot be written: {reason_of(fault)}"
-            raise SetupError(message, code="preview-unwritable", hint="--preview-dir FOLDER") from fault
+        except OSError as error:
+            message = f"the preview {printable(str(file))} cannot be written: {reason_of(error)}"
+            raise SetupError(message, code="preview-unwritable", hint="--preview-dir FOLDER") from error
         return str(file)
 
 

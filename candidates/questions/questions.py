@@ -20,7 +20,7 @@ from candidates.resolver import Resolution, decisive_reason
 from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Facts, Ranking, RecentChoice, Record
 from ranking.listing import list_branches
-from ranking.names import shown
+from ranking.names import printable
 from ranking.recent import is_expired
 
 # What every host that asks can show: two to four options.
@@ -194,7 +194,7 @@ def check_step(step: str) -> None:
     """InvalidInput for what is no step of so many."""
     found = _STEP.fullmatch(step)
     if found is None or (found[2] is not None and int(found[1]) > int(found[2])):
-        raise InvalidInput(f"{shown(step)!r} is no step", where="--step", hint="--step 3/5, or --step 3")
+        raise InvalidInput(f"{printable(step)!r} is no step", where="--step", hint="--step 3/5, or --step 3")
 
 
 # --- pages ---
@@ -260,13 +260,13 @@ def _option(
         description = say("remembered", date=date, count=choice.count, description=description)
     if recommended:
         description = say("recommended", description=description)
-    lines = [say("preview_branch", branch=name), *(f"{e.kind}: {shown(e.detail)}" for e in evidence)]
+    lines = [say("preview_branch", branch=name), *(f"{e.kind}: {printable(e.detail)}" for e in evidence)]
     return Option(label=name, description=description, preview="\n".join(lines))
 
 
 def _text(text: str, longest: int = _LONGEST_TEXT) -> str:
     """Words from outside as a sentence may hold them."""
-    text = shown(text)
+    text = printable(text)
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 

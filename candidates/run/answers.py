@@ -51,8 +51,8 @@ def cancelled(run: Run) -> Decision:
     """The decision of a person who gave up: the question stands, nothing is chosen."""
     try:
         collected = gather(run)
-    except RemoteUndecided as fault:
-        return _given_up(undecided_remote(fault, run.policy.autonomy, run.policy.asking))
+    except RemoteUndecided as error:
+        return _given_up(undecided_remote(error, run.policy.autonomy, run.policy.asking))
     policy = replace(run.policy, autonomy="manual", base=None)
     return _given_up(decide(collected, policy)[0])
 
@@ -62,8 +62,8 @@ def interact(run: Run, pick: Pick) -> tuple[Decision, ExitCode, Facts | None]:
     while True:
         try:
             collected = gather(run)
-        except RemoteUndecided as fault:
-            decision = undecided_remote(fault, run.policy.autonomy, run.policy.asking)
+        except RemoteUndecided as error:
+            decision = undecided_remote(error, run.policy.autonomy, run.policy.asking)
             answer = pick(decision.questions[0])
             if answer is None or answer.kind not in ("remote", "page"):
                 return _given_up(decision), ExitCode.ASK, None
@@ -102,8 +102,8 @@ def keep(run: Run, facts: Facts, branch: str) -> tuple[str, ...]:
     work = work_of(facts.issue) if facts.issue is not None else ANY_WORK
     try:
         changed = remember(path, key, branch, run.request.now, old_key=old_key, work=work, branch_ttl_days=days)
-    except EvidenceError as fault:
-        return (f"not remembered: {fault}",)
+    except EvidenceError as error:
+        return (f"not remembered: {error}",)
     return changed.warnings
 
 

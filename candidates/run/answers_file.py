@@ -14,7 +14,7 @@ from candidates.run.run import Run
 from collectors.errors import InvalidInput
 from collectors.input_file import read_input
 from collectors.strict_json import decode_strict
-from ranking.names import shown
+from ranking.names import printable
 
 
 class Answered(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="kebab"):
@@ -42,7 +42,7 @@ def with_answers(runs: Sequence[Run], answers: Mapping[str, Answered]) -> list[R
         told.append(run)
     if left := [key for key in answers if key not in used]:
         roots = ", ".join(str(run.root) for run in runs)
-        message = f"no repository of this run is {', '.join(map(shown, left))}; there are: {shown(roots)}"
+        message = f"no repository of this run is {', '.join(map(printable, left))}; there are: {printable(roots)}"
         raise InvalidInput(message, where="--answers")
     return told
 

@@ -42,7 +42,7 @@ from collectors.stores.backtests import read_backtest
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from collectors.strict_json import json_text
 from ranking.facts import Facts, Failure, Issue, Ranking, Settings
-from ranking.names import shown
+from ranking.names import printable
 from ranking.ranker import View
 
 _MOST_NAMED = 5
@@ -155,7 +155,7 @@ def collect(request: Request) -> Collected:
     inputs, local = _ask(request, deadline)
     seen = look(request.git, inputs, local)
     named = request.git.environ.get("GIT_DIR")
-    log = [f"the repository is the one that GIT_DIR names: {shown(named)}"] if named else []
+    log = [f"the repository is the one that GIT_DIR names: {printable(named)}"] if named else []
     log += seen.log
     others = inputs.config.subsections("remote", "url")
     results: list[FetchResult] = []
@@ -273,7 +273,7 @@ def _left(request: Request, seen: Pass, remote: str, results: Sequence[FetchResu
         for name in left:
             del behind[name]
             if name in symrefs:
-                yield f"{shown(name)} could not be fetched: {symrefs[name].kind}: {symrefs[name].detail}"
+                yield f"{printable(name)} could not be fetched: {symrefs[name].kind}: {symrefs[name].detail}"
         rest = [name for name in left if name not in symrefs]
         if rest:
             became = f"changed on {remote} after it was listed"

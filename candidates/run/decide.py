@@ -20,7 +20,7 @@ from collectors.config.keys import Autonomy, OnFetchFailure
 from collectors.errors import InvalidInput
 from collectors.remote_url import redact
 from ranking.facts import Facts
-from ranking.names import shown
+from ranking.names import printable
 
 _SHOWN_CHARACTERS = 60
 
@@ -118,14 +118,14 @@ def is_silent(collected: Collected) -> bool:
     return listing_state(collected.facts) == "silent"
 
 
-def undecided_remote(fault: RemoteUndecided, autonomy: Autonomy, asking: Asking | None = None) -> Decision:
+def undecided_remote(error: RemoteUndecided, autonomy: Autonomy, asking: Asking | None = None) -> Decision:
     """The decision of a run that cannot know which remote to ask."""
     return Decision(
-        repository=fault.repository,
+        repository=error.repository,
         autonomy=autonomy,
         remote=None,
         listing_complete=False,
-        questions=(remote_question(fault.repository, fault.question.names, asking),),
+        questions=(remote_question(error.repository, error.question.names, asking),),
     )
 
 
@@ -162,10 +162,10 @@ def _given(
     if (branch := listed_name(base, remote, listed.__contains__)) in listed:
         return _settled(decision, collected, policy, branch, policy.base_source, serving)
     # What holds a credential is a URL, and no branch: of a name nothing is hidden.
-    name = shown(redact(base))
+    name = printable(redact(base))
     if proves_absence(facts):
         whose = f"{remote} of {facts.repository.name}" if remote else facts.repository.name
-        message = f"{shown(whose)} has no branch {name}"
+        message = f"{printable(whose)} has no branch {name}"
         raise InvalidInput(message, where="--base", hint=near_hint(base, listed))
     said = f"{name} is not known here, and {doubt(facts)}: whether it exists cannot be told"
     return _stopped(decision, collected, said), ExitCode.REMOTE_SILENT
@@ -249,7 +249,7 @@ def _unread_issue(facts: Facts) -> str | None:
 def _unusable_version(policy: Policy) -> str | None:
     if not policy.unusable_versions:
         return None
-    given = ", ".join(f"'{shown(name[:_SHOWN_CHARACTERS])}'" for name in policy.unusable_versions)
+    given = ", ".join(f"'{printable(name[:_SHOWN_CHARACTERS])}'" for name in policy.unusable_versions)
     return f"--issue-version {given} is not one version to look for; --issue-optional goes on without it"
 
 

@@ -23,7 +23,7 @@ from collectors.errors import EvidenceError, InvalidInput, SetupError
 from collectors.input_file import read_whole
 from collectors.stores.store_file import Damage, parse_document, reason_of, replace_bytes
 from ranking.facts import Record
-from ranking.names import shown
+from ranking.names import printable
 
 STAGE: Final = Path("/in/stage.json")
 RESULT: Final = Path("/out/result.json")
@@ -101,13 +101,15 @@ def decided_before(given: Sequence[str], stage: Path) -> tuple[dict[str, str], t
         key, equals, value = text.partition("=")
         if not equals or key not in _KEYS:
             hint = f"base-branch resolve --factory --decision {'=...|'.join(_KEYS)}=..."
-            raise InvalidInput(f"{shown(text)!r} is no decision that this program takes", where="--decision", hint=hint)
+            raise InvalidInput(
+                f"{printable(text)!r} is no decision that this program takes", where="--decision", hint=hint
+            )
         found.setdefault(_KEYS[key], _checked(key, value, "--decision"))
     for place, entry in enumerate(_stage_decisions(stage)):
         where = f"decisions[{place}]"
         key, value = _entry(entry, where)
         if key not in _KEYS:
-            passed_over.append(f"{where}: {shown(key)} is no decision that this program takes: passed over")
+            passed_over.append(f"{where}: {printable(key)} is no decision that this program takes: passed over")
         else:
             found.setdefault(_KEYS[key], _checked(key, value, where))
     return found, tuple(passed_over)
@@ -120,8 +122,8 @@ def reported(factory: Factory) -> Iterator[Factory]:
         yield factory
     except BrokenPipeError:  # the reader of standard output has what it wanted: no error
         raise
-    except Exception as fault:
-        _write(factory, failed(fault, factory.answer))
+    except Exception as error:
+        _write(factory, failed(error, factory.answer))
         raise
 
 
@@ -147,18 +149,20 @@ def result_of(answer: AnyDecision, code: ExitCode) -> Result:
     return Result(outcome="fail", summary="no base was decided", error=error, **common)
 
 
-def failed(fault: Exception, answer: AnyDecision | None = None) -> Result:
+def failed(error: Exception, answer: AnyDecision | None = None) -> Result:
     """The result of a run that an error ended. Pure."""
-    if isinstance(fault, RemoteUndecided):
-        return result_of(undecided_remote(fault, "full"), ExitCode.ASK)
-    if not isinstance(fault, EvidenceError):
-        return Result(outcome="fail", summary="an unforeseen error", error=shown(f"{type(fault).__name__}: {fault}"))
-    hint = f"; try: {shown(fault.hint)}" if fault.hint else ""
+    if isinstance(error, RemoteUndecided):
+        return result_of(undecided_remote(error, "full"), ExitCode.ASK)
+    if not isinstance(error, EvidenceError):
+        return Result(
+            outcome="fail", summary="an unforeseen error", error=printable(f"{type(error).__name__}: {error}")
+        )
+    hint = f"; try: {printable(error.hint)}" if error.hint else ""
     return Result(
         outcome="fail",
-        summary=f"nothing was decided ({fault.code}){hint}",
-        error=shown(str(fault)),
-        rate_limited=fault.code == "rate-limited",
+        summary=f"nothing was decided ({error.code}){hint}",
+        error=printable(str(error)),
+        rate_limited=error.code == "rate-limited",
         decision=answer,
     )
 
@@ -184,13 +188,13 @@ def _need(question: Question, tied: Sequence[str]) -> NeedsInput:
 
 
 def _stage_decisions(stage: Path) -> Sequence[object]:
-    what = f"the stage file {shown(str(stage))}"
+    what = f"the stage file {printable(str(stage))}"
     try:
         data = read_whole(stage)
-    except OSError as fault:
+    except OSError as error:
         raise InvalidInput(
-            f"{what} cannot be read: {reason_of(fault)}", where="--stage", hint="--stage FILE"
-        ) from fault
+            f"{what} cannot be read: {reason_of(error)}", where="--stage", hint="--stage FILE"
+        ) from error
     match parse_document(data):
         case Damage(why=why):
             raise InvalidInput(f"{what} {why}", where="--stage")
@@ -219,17 +223,17 @@ def _checked(key: str, value: str, where: str) -> str:
     if not value:
         raise InvalidInput(f"{key} is empty", where=where)
     if key == "fetch-failed" and value not in _FETCH_ANSWERS:
-        raise InvalidInput(f"{key} is {shown(value)!r}, none of {', '.join(_FETCH_ANSWERS)}", where=where)
+        raise InvalidInput(f"{key} is {printable(value)!r}, none of {', '.join(_FETCH_ANSWERS)}", where=where)
     return value
 
 
 def _write(factory: Factory, result: Result) -> None:
     try:
         replace_bytes(factory.result, encode_pretty(result))
-    except OSError as fault:
-        message = f"the result file {shown(str(factory.result))} cannot be written: {reason_of(fault)}"
+    except OSError as error:
+        message = f"the result file {printable(str(factory.result))} cannot be written: {reason_of(error)}"
         raise SetupError(
             message, code="result-unwritable", hint="base-branch resolve --factory --result FILE"
-        ) from fault
-    except msgspec.ValidationError as fault:  # pragma: no cover - our own record
-        raise SetupError(str(fault), code="result-unwritable") from fault
+        ) from error
+    except msgspec.ValidationError as error:  # pragma: no cover - our own record
+        raise SetupError(str(error), code="result-unwritable") from error

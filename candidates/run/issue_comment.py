@@ -21,7 +21,7 @@ from candidates.run.collect import Collected
 from candidates.state_file import BRANCH, BREAKER, EVIDENCE, SOURCE, STATUS, with_question_of
 from collectors.errors import SourceError
 from ranking.facts import AskedOnIssue, Candidate, Facts, Ranking
-from ranking.names import shown
+from ranking.names import printable
 
 TRIGGER: Final = 6
 """The circuit breaker's number for a question that only a person can answer."""
@@ -49,7 +49,7 @@ def question_on(facts: Facts, ranking: Ranking) -> WouldPost | None:
     alike = tied(ranking)
     marker = marker_of(facts.repository.name)
     lines = [
-        f"Which branch does the work on {shown(issue.key)} in {shown(facts.repository.name)} belong on?",
+        f"Which branch does the work on {printable(issue.key)} in {printable(facts.repository.name)} belong on?",
         f"{len(alike)} branches fit alike, so nothing was decided:",
         "",
         *(line for number, one in enumerate(alike[:_MOST_CANDIDATES], 1) for line in _candidate(number, one)),
@@ -80,10 +80,10 @@ def ask_on_issue(collected: Collected, decision: Decision) -> tuple[Decision, Ex
     now = collected.facts.now
     try:
         url = collected.post(marker_of(collected.facts.repository.name), would.body)
-    except SourceError as fault:
-        log = (*decision.log, log_line(now, str(fault)))
+    except SourceError as error:
+        log = (*decision.log, log_line(now, str(error)))
         return replace(decision, base_fetch_status="aborted", log=log), ExitCode.SOURCE_FAILED
-    said = f"asked on {would.target}: {shown(url)}"
+    said = f"asked on {would.target}: {printable(url)}"
     ranking = replace(collected.ranking, asked_on_issue=AskedOnIssue(target=would.target, url=url, at=now))
     waiting = replace(
         decision,
@@ -140,7 +140,7 @@ def _candidate(number: int, candidate: Candidate) -> list[str]:
 
 
 def _short(text: str) -> str:
-    text = shown(text)
+    text = printable(text)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 

@@ -15,7 +15,7 @@ from collectors.config.keys import Refresh
 from collectors.git.refs import RemoteAnswer, RemoteChoice
 from ranking.facts import Branch, Failure
 from ranking.listing import development_names
-from ranking.names import fault_of
+from ranking.names import name_problem
 from ranking.unlooked import unlooked_lines
 
 # The lines whose releases nobody has seen, the chosen ref, the contenders that it depends on, and one more where what
@@ -82,7 +82,7 @@ def chosen(seen: Pass, base: str | None) -> list[str]:
 
 def all_behind(seen: Pass) -> list[str]:
     """Every branch whose advertised tip is not here."""
-    return [b.name for b in seen.facts.refs.branches if _behind(b) and fault_of(b.name) is None]
+    return [b.name for b in seen.facts.refs.branches if _behind(b) and name_problem(b.name) is None]
 
 
 def _unsettled(names: Iterable[str], results: Sequence[FetchResult]) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def _unlooked(inputs: RunInputs, seen: Pass, base: str | None, refresh: Refresh)
     # A release sits on a line or on the default's: without the default's tip nobody can tell which.
     if lines and default is not None and default.cached_tip is None:
         lines.append(default.name)
-    return sorted({name for name in lines if fault_of(name) is None})
+    return sorted({name for name in lines if name_problem(name) is None})
 
 
 def _behind(branch: Branch) -> bool:

@@ -44,8 +44,8 @@ def record(
 
     try:
         write_state(file, changes, now=now)
-    except Refused as fault:
-        return fault
+    except Refused as error:
+        return error
     return None
 
 
@@ -61,8 +61,8 @@ def with_patch(
     try:
         decided = state_patch(state, decisions_of(answer), roots, canonical=canonical)
         patch = (answered_changes(state) | decided if decided else {}) | listed
-    except Refused as fault:
-        return answer, fault
+    except Refused as error:
+        return answer, error
     return replace(answer, state_patch=patch), None
 
 

@@ -27,7 +27,7 @@ from collectors.remote_url import redact
 from collectors.signals import awaited
 from collectors.stores.preferences import Remembered, preferences_path, read_recent
 from ranking.facts import Facts, Issue, IssueVersion
-from ranking.names import fault_of
+from ranking.names import name_problem
 from ranking.versions import read_label
 
 # Questions are asked kind by kind, the earliest first; of several repositories the gravest outcome counts.
@@ -68,7 +68,7 @@ def prepare(
     checkout = open_repository(git)
     top = checkout.top
     asked = flags.get("--remote")
-    if isinstance(asked, str) and fault_of(asked):
+    if isinstance(asked, str) and name_problem(asked):
         # What can be no remote's name is none of this repository's remotes; as wrong here as any other name.
         message = f"there is no remote named {redact(asked)!r}"
         raise SetupError(message, code="no-such-remote", hint="git remote -v")
@@ -124,8 +124,8 @@ def advance(run: Run) -> tuple[Run, str | None]:
         return run, None
     try:
         locate(run.git, run.request.remote, run.request.checkout)
-    except RemoteUndecided as fault:
-        names = fault.question.names
+    except RemoteUndecided as error:
+        names = error.question.names
         # Most often the one that was cloned from; the first by name would be anybody's.
         urls = list(read_config(run.git).values)
         name = min(names, key=lambda name: urls.index(f"remote.{name}.url"))
@@ -159,8 +159,8 @@ def decide_one(run: Run) -> tuple[Collected | None, Decision, ExitCode]:
     """One repository's decision among several; a remote that a person must name is a question, not an error."""
     try:
         collected = gather(run)
-    except RemoteUndecided as fault:
-        return None, undecided_remote(fault, run.policy.autonomy, run.policy.asking), ExitCode.ASK
+    except RemoteUndecided as error:
+        return None, undecided_remote(error, run.policy.autonomy, run.policy.asking), ExitCode.ASK
     return collected, *decide(collected, run.policy)
 
 
@@ -219,8 +219,8 @@ def remembered_of(run: Run) -> Remembered:
         try:
             here = locate(run.git, run.request.remote, run.request.checkout)
             key, old_key = here.key, here.name
-        except RemoteUndecided as fault:
-            key = fault.repository
+        except RemoteUndecided as error:
+            key = error.repository
     return read_recent(preferences_path(run.git.environ), key, old_key=old_key)
 
 

@@ -62,11 +62,11 @@ def journal(command: Command, begun: datetime, warn: Callable[[str], None]) -> I
         yield taken
     except BrokenPipeError:  # a reader that had enough: no fault, as the boundary sees it
         raise
-    except (EvidenceError, KeyboardInterrupt) as fault:
-        taken.code, said = exit_code_of(fault), str(fault) or "interrupted"
+    except (EvidenceError, KeyboardInterrupt) as error:
+        taken.code, said = exit_code_of(error), str(error) or "interrupted"
         raise
-    except Exception as fault:
-        taken.code, said = exit_code_of(fault), f"unforeseen {type(fault).__name__}: {fault}"
+    except Exception as error:
+        taken.code, said = exit_code_of(error), f"unforeseen {type(error).__name__}: {error}"
         raise
     finally:
         _keep(taken, said, warn)
@@ -82,10 +82,10 @@ def _keep(taken: Journal, said: str | None, warn: Callable[[str], None]) -> None
             kept = _kept(taken, run, decisions[place] if place < len(decisions) else None, said)
             # The main repository's is listed first.
             keep_run(run.git.environ, kept, taken.begun - timedelta(microseconds=place), most)
-    except OSError as fault:
-        warn(f"this run is not kept: {fault.filename or 'its file'} cannot be written: {reason_of(fault)}; {_NOT_KEPT}")
-    except Exception as fault:  # noqa: BLE001 - whatever it is, the run's answer must not hang on it
-        warn(f"this run is not kept: {fault}; {_NOT_KEPT}")
+    except OSError as error:
+        warn(f"this run is not kept: {error.filename or 'its file'} cannot be written: {reason_of(error)}; {_NOT_KEPT}")
+    except Exception as error:  # noqa: BLE001 - whatever it is, the run's answer must not hang on it
+        warn(f"this run is not kept: {error}; {_NOT_KEPT}")
 
 
 def _kept(taken: Journal, run: Run, decision: Decision | None, said: str | None) -> KeptRun:

@@ -28,7 +28,7 @@ from collectors.stores.runs import (
 )
 from collectors.strict_json import decode_strict, json_text
 from ranking.facts import Facts, Instant, Record
-from ranking.names import shown
+from ranking.names import printable
 
 # The keys of a tag alone are more, and those of a branch three times as many.
 _LEAST_REF_BYTES = 50
@@ -103,8 +103,12 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
     folder = runs_folder(environ)
     found = [file for file in list_kept(folder) if run_id and file.id.startswith(run_id)]
     if len(found) != 1:
-        what = f"several kept runs begin with {shown(run_id)!r}" if found else f"there is no kept run {shown(run_id)!r}"
-        raise InvalidInput(f"{what} in {shown(str(folder))}", where="ID", hint="base-branch runs")
+        what = (
+            f"several kept runs begin with {printable(run_id)!r}"
+            if found
+            else f"there is no kept run {printable(run_id)!r}"
+        )
+        raise InvalidInput(f"{what} in {printable(str(folder))}", where="ID", hint="base-branch runs")
     lines = read_lines(found[0])
     try:
         outcome, decision, bundle = lines if lines is not None else []
@@ -114,10 +118,10 @@ def read_run(environ: Mapping[str, str], run_id: str) -> KeptRun:
             decision=_unless_null(decision, Decision, "its decision"),
             bundle=decode_bundle(bundle, "its bundle") if bundle != b"null" else None,
         )
-    except ValueError as fault:  # InvalidInput is one, and so is a line too few
-        why = str(fault) if isinstance(fault, EvidenceError) else "it is damaged"
+    except ValueError as error:  # InvalidInput is one, and so is a line too few
+        why = str(error) if isinstance(error, EvidenceError) else "it is damaged"
         message = f"the kept run {found[0].id} cannot be read: {why}"
-        raise InvalidInput(message, hint=f"zcat {shlex.quote(shown(str(found[0].path)))}") from fault
+        raise InvalidInput(message, hint=f"zcat {shlex.quote(printable(str(found[0].path)))}") from error
 
 
 def clear_runs(environ: Mapping[str, str]) -> int:

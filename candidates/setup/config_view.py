@@ -23,7 +23,7 @@ from collectors.config.keys import (
 )
 from collectors.remote_url import redact
 from ranking.facts import Record
-from ranking.names import shown
+from ranking.names import printable
 
 Plain = None | bool | int | float | str | tuple[str, ...]
 
@@ -86,7 +86,7 @@ def config_lines(configuration: Configuration) -> list[Line]:
     lines += [[], [("bold", "Jira tokens")], *bound] if bound else []
     if configuration.warnings:
         lines += [[], [("bold", "Warnings")]]
-        lines += [[("yellow", f"  {shown(redact(warning))}")] for warning in configuration.warnings]
+        lines += [[("yellow", f"  {printable(redact(warning))}")] for warning in configuration.warnings]
     return lines
 
 
@@ -120,7 +120,7 @@ def _binding(credential: JiraCredential) -> TokenBinding:
 
 def _line(key: Key, held: SourcedValue, width: int) -> Line:
     style = "dim" if held.origin.source == "default" else "bold"
-    name, origin = (style, key.name.ljust(width)), shown(str(held.origin))
+    name, origin = (style, key.name.ljust(width)), printable(str(held.origin))
     if isinstance(held.value, Secret):
         return [name, ("", f"  {_SET}"), ("dim", f" (from {origin})")]
     return [name, ("", f"  {_words(held.value)}"), ("dim", f" ({origin})")]
@@ -130,14 +130,14 @@ def _token_lines(configuration: Configuration) -> Iterator[Line]:
     """Where each token goes; of the one that counts also that it goes nowhere."""
     credentials = configuration.jira.credentials
     for one in credentials:
-        named = f"{_site(one)} alone, which {shown(str(one.bound_by))} names"
-        yield [("", f"  {shown(str(one.token_origin))}: goes to {named}")]
+        named = f"{_site(one)} alone, which {printable(str(one.bound_by))} names"
+        yield [("", f"  {printable(str(one.token_origin))}: goes to {named}")]
     token = configuration.held["jira.token"]
     if isinstance(token.value, Secret) and all(one.token_origin != token.origin for one in credentials):
         yield [
             (
                 "yellow",
-                f"  {shown(str(token.origin))}: goes nowhere, because nothing of yours names a site; set JIRA_URL",
+                f"  {printable(str(token.origin))}: goes nowhere, because nothing of yours names a site; set JIRA_URL",
             )
         ]
 
@@ -171,8 +171,8 @@ def _words(value: object) -> str:
         case bool(flag):
             return "yes" if flag else "no"
         case tuple(many):
-            return ", ".join(map(shown, many)) if many else "none"
+            return ", ".join(map(printable, many)) if many else "none"
         case str(text):
-            return shown(text)
+            return printable(text)
         case number:
             return f"{number:g}" if isinstance(number, float) else str(number)

@@ -35,7 +35,7 @@ from collectors.remote_url import redact
 from collectors.signals import awaited
 from collectors.stores.preferences import Remembered, describe, preferences_path, read_recent
 from ranking.facts import FailureKind, Record
-from ranking.names import shown
+from ranking.names import printable
 
 CheckName = Literal["git", "repository", "configuration", "preferences", "remote", "jira", "github"]
 State = Literal["works", "warns", "fails", "not-set"]
@@ -98,15 +98,15 @@ def examine(git: Git, flags: Mapping[str, object]) -> Health:
 def health_lines(health: Health) -> Iterator[Line]:
     """The same for a person: what works, what does not, and under that what to do."""
     for check in health.checks:
-        who = f" as {shown(check.identity)}" if check.identity else ""
-        token = f" (token from {shown(check.token)})" if check.token else ""
+        who = f" as {printable(check.identity)}" if check.identity else ""
+        token = f" (token from {printable(check.token)})" if check.token else ""
         yield [
             ("bold", f"{check.name:<14}"),
             (_STYLES[check.state], f"{check.state:<8}"),
-            ("", f"{shown(check.detail)}{who}{token}"),
+            ("", f"{printable(check.detail)}{who}{token}"),
         ]
         if check.next:
-            yield [("", f"{'':<22}try: {shown(check.next)}")]
+            yield [("", f"{'':<22}try: {printable(check.next)}")]
 
 
 # --- this machine ---
@@ -115,18 +115,18 @@ def health_lines(health: Health) -> Iterator[Line]:
 def _local(git: Git) -> tuple[list[_Finding], Checkout | None]:
     try:
         checkout = open_repository(git)
-    except SetupError as fault:
-        if fault.code in ("git-missing", "git-too-old"):
-            return [_failed("git", fault, ExitCode.SETUP)], None
+    except SetupError as error:
+        if error.code in ("git-missing", "git-too-old"):
+            return [_failed("git", error, ExitCode.SETUP)], None
         version = parse_git_version(git.run("version").stdout)
-        return [_git_works(version), _failed("repository", fault, ExitCode.SETUP)], None
+        return [_git_works(version), _failed("repository", error, ExitCode.SETUP)], None
     kinds = [word for word, so in (("bare", checkout.bare), ("shallow", checkout.shallow)) if so]
     words = f" ({', '.join(kinds)})" if kinds else ""
     detail = f"{checkout.top or checkout.common_dir}{words}"
-    here = Check(name="repository", state="works", detail=shown(detail))
+    here = Check(name="repository", state="works", detail=printable(detail))
     if checkout.shallow:
         lacking = f"{detail}: which branches carry which tags cannot be told"
-        here = Check(name="repository", state="warns", detail=shown(lacking), next="git fetch --unshallow")
+        here = Check(name="repository", state="warns", detail=printable(lacking), next="git fetch --unshallow")
     return [_git_works(checkout.git_version), _Finding(check=here)], checkout
 
 
@@ -142,10 +142,10 @@ def _configuration(
 ) -> tuple[Configuration | None, list[_Finding]]:
     try:
         configuration = read_configuration(flags, git.environ, checkout.top if checkout else None)
-    except InvalidInput as fault:
-        return None, [_failed("configuration", fault, ExitCode.USAGE)]
-    except SetupError as fault:
-        return None, [_failed("configuration", fault, ExitCode.SETUP)]
+    except InvalidInput as error:
+        return None, [_failed("configuration", error, ExitCode.USAGE)]
+    except SetupError as error:
+        return None, [_failed("configuration", error, ExitCode.SETUP)]
     if not configuration.warnings:
         return configuration, [_Finding(check=Check(name="configuration", state="works", detail="nothing is odd"))]
     return configuration, [
@@ -159,8 +159,8 @@ def _preferences(git: Git, key: str, old_key: str | None) -> list[_Finding]:
     try:
         path = preferences_path(git.environ)
         remembered = read_recent(path, key, old_key=old_key)
-    except SetupError as fault:
-        return [_failed("preferences", fault, ExitCode.SETUP)]
+    except SetupError as error:
+        return [_failed("preferences", error, ExitCode.SETUP)]
     whole = _preferences_file(path, key, remembered)
     try:
         lines = describe(read_whole(path), key, old_key=old_key)
@@ -209,8 +209,8 @@ def _asked(git: Git, checkout: Checkout | None, configuration: Configuration) ->
 def _located(git: Git, configuration: Configuration) -> Located | EvidenceError:
     try:
         return locate(git, configuration.remote)
-    except (SetupError, RemoteUndecided) as fault:
-        return fault
+    except (SetupError, RemoteUndecided) as error:
+        return error
 
 
 def _remote(git: Git, here: Located | EvidenceError | None, deadline: Deadline) -> _Finding:
@@ -231,7 +231,7 @@ def _remote(git: Git, here: Located | EvidenceError | None, deadline: Deadline) 
         detail=f"{where} did not answer: {answer.detail}",
         kind=answer.kind,
         host=here.host,
-        next=f"git ls-remote --heads {shown(choice.name)}",
+        next=f"git ls-remote --heads {printable(choice.name)}",
     )
     return _Finding(check=check, code=ExitCode.REMOTE_SILENT)
 
@@ -252,8 +252,8 @@ def _jira(configuration: Configuration, deadline: Deadline) -> _Finding:
             token=bound.token.reveal() if bound else None,
             target_fields=jira.fields,
         )
-    except InvalidInput as fault:
-        return _failed("jira", fault, ExitCode.USAGE)
+    except InvalidInput as error:
+        return _failed("jira", error, ExitCode.USAGE)
     who = jira_identity(site, deadline)
     origin = str(bound.token_origin) if bound else None
     if isinstance(who, Identity):
@@ -272,7 +272,7 @@ def _jira(configuration: Configuration, deadline: Deadline) -> _Finding:
         kind=who.kind,
         host=site.host,
         token=origin,
-        next="base-branch config" if who.kind in _LOGIN else f"curl --head {shown(site.address)}",
+        next="base-branch config" if who.kind in _LOGIN else f"curl --head {printable(site.address)}",
     )
     return _Finding(check=check, code=ExitCode.SOURCE_FAILED)
 
@@ -284,21 +284,21 @@ def _github(git: Git, configuration: Configuration, here: Located | None, deadli
         return _Finding(check=Check(name="github", state="not-set", detail=detail, next="gh auth login"))
     try:
         site = github_site(host, git, configuration, deadline)
-    except InvalidInput as fault:
-        return _failed("github", fault, ExitCode.USAGE)
+    except InvalidInput as error:
+        return _failed("github", error, ExitCode.USAGE)
     origin = _token_origin(site, git.environ)
     log_in = f"gh auth login --hostname {host}"
     try:
         login = github_identity(site, deadline)
-    except SourceError as fault:
+    except SourceError as error:
         check = Check(
             name="github",
             state="fails",
-            detail=str(fault),
-            kind=fault.failure.kind,
+            detail=str(error),
+            kind=error.failure.kind,
             host=host,
             token=origin,
-            next=log_in if fault.failure.kind in _LOGIN else _reach(site),
+            next=log_in if error.failure.kind in _LOGIN else _reach(site),
         )
         return _Finding(check=check, code=ExitCode.SOURCE_FAILED)
     if login is None:
@@ -331,5 +331,5 @@ def _reach(site: GitHubSite) -> str:
     return f"curl --head {re.sub(r'[^A-Za-z0-9:/._-]', '', site.api)}"
 
 
-def _failed(name: CheckName, fault: EvidenceError, code: ExitCode) -> _Finding:
-    return _Finding(check=Check(name=name, state="fails", detail=redact(str(fault)), next=fault.hint), code=code)
+def _failed(name: CheckName, error: EvidenceError, code: ExitCode) -> _Finding:
+    return _Finding(check=Check(name=name, state="fails", detail=redact(str(error)), next=error.hint), code=code)

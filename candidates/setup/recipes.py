@@ -133,11 +133,11 @@ def parse_recipe(data: bytes, what: str) -> Recipe:
     """Decode a recipe and try its steps; InvalidInput with the place (`steps[3].on`) of a fault. Pure."""
     try:
         recipe = msgspec.convert(tomllib.loads(data.decode("utf-8")), Recipe)
-    except msgspec.ValidationError as fault:
-        message, where = place_of(str(fault))
-        raise InvalidInput(f"{message} (in {what})", where=where) from fault
-    except ValueError as fault:
-        raise InvalidInput(f"{what} is no TOML: {fault}") from fault
+    except msgspec.ValidationError as error:
+        message, where = place_of(str(error))
+        raise InvalidInput(f"{message} (in {what})", where=where) from error
+    except ValueError as error:
+        raise InvalidInput(f"{what} is no TOML: {error}") from error
     plan(recipe)
     return recipe
 
@@ -183,8 +183,8 @@ def plan(recipe: Recipe, object_format: ObjectFormat = "sha1") -> tuple[bytes, b
         else:
             try:
                 story.tell(step, where)
-            except OverflowError as fault:
-                raise InvalidInput("its date is beyond the calendar", where=where) from fault
+            except OverflowError as error:
+                raise InvalidInput("its date is beyond the calendar", where=where) from error
     last = story.end_stream()
     return (last, None) if before is None else (before, last)
 

@@ -15,7 +15,7 @@ from candidates.questions.hosts import Picker
 from candidates.runs.kept import KeptRun, KeptRuns
 from collectors.errors import InvalidInput
 from ranking.facts import Record
-from ranking.names import shown
+from ranking.names import printable
 
 _REPORTS: dict[str, tuple[type[Record], str]] = {
     "gate": (GateReport, "base-branch/gate@1"),
@@ -39,7 +39,7 @@ def schema_of(name: str) -> dict[str, Any]:
     if name in SCHEMA_NAMES:
         return json_schema(name)
     if name not in _REPORTS:
-        raise InvalidInput(f"there is no schema {shown(name)!r}", hint=f"base-branch schema {'|'.join(NAMES)}")
+        raise InvalidInput(f"there is no schema {printable(name)!r}", hint=f"base-branch schema {'|'.join(NAMES)}")
     record, title = _REPORTS[name]
     return published(msgspec.json.schema(record), title)
 

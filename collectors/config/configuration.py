@@ -39,7 +39,7 @@ from collectors.stores.preferences import PREFERENCES_VARIABLE
 from collectors.stores.runs import RUNS_VARIABLE
 from collectors.stores.user_folders import config_folder
 from ranking.facts import Settings
-from ranking.names import shown
+from ranking.names import printable
 
 CONFIG_VARIABLE: Final = "BASE_BRANCH_CONFIG"
 AUTOPILOT_FLAG: Final = "--autopilot"
@@ -298,4 +298,4 @@ def _in_the_clear(credential: JiraCredential) -> str:
 def _unknown(name: str, known: tuple[str, ...]) -> str:
     bare = name.removeprefix(_PREFIX)  # BASE_BRANCH_JIRA_URL is meant for JIRA_URL
     near = bare if bare in known else nearest(name, known)
-    return f"{shown(name)} is not known" + (f"; the nearest is {near}" if near else "")
+    return f"{printable(name)} is not known" + (f"; the nearest is {near}" if near else "")

@@ -53,16 +53,16 @@ def read_repository_file(top: Path) -> dict[str, SourcedValue]:
         # Its end, resolved first and then opened as it is: a link may lead about inside the work tree, not out.
         real = path.resolve(strict=True)
         inside = real.relative_to(top.resolve(strict=True)).parts
-    except FileNotFoundError as fault:
+    except FileNotFoundError as error:
         if path.is_symlink():
-            raise InvalidInput(f"{path} is a symbolic link to what is not there", hint=f"ls -l {path}") from fault
+            raise InvalidInput(f"{path} is a symbolic link to what is not there", hint=f"ls -l {path}") from error
         return {}
-    except (OSError, RuntimeError) as fault:  # RuntimeError: a loop of links, before Python 3.13
-        raise InvalidInput(f"{path} cannot be read: {_why(fault)}") from fault
-    except ValueError as fault:
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, before Python 3.13
+        raise InvalidInput(f"{path} cannot be read: {_why(error)}") from error
+    except ValueError as error:
         raise InvalidInput(
             f"{path} is a symbolic link out of the work tree; it is not followed", hint=f"ls -l {path}"
-        ) from fault
+        ) from error
     if ".git" in inside:
         raise InvalidInput(f"{path} is a symbolic link into .git; it is not followed", hint=f"ls -l {path}")
     text = read_bounded(real, str(path), follow=False)
@@ -89,16 +89,16 @@ def read_bounded(path: Path, what: str, *, follow: bool) -> FileText | None:
         descriptor = os.open(path, _OPENING | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as fault:  # ValueError: a NUL in the name
-        raise InvalidInput(f"{what!r} cannot be read: {_why(fault)}") from fault
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise InvalidInput(f"{what!r} cannot be read: {_why(error)}") from error
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise InvalidInput(f"{what} is no regular file")
         with os.fdopen(descriptor, "rb", closefd=False) as stream:
             data = stream.read(LARGEST_FILE + 1)
-    except OSError as fault:
-        raise InvalidInput(f"{what} cannot be read: {_why(fault)}") from fault
+    except OSError as error:
+        raise InvalidInput(f"{what} cannot be read: {_why(error)}") from error
     finally:
         os.close(descriptor)
     if len(data) > LARGEST_FILE:
@@ -130,14 +130,14 @@ def parse_toml(data: bytes, what: str) -> dict[str, object]:
         raise InvalidInput(f"{what} begins with a byte order mark; TOML is plain UTF-8")
     try:
         return loads(data.decode("utf-8"))
-    except UnicodeDecodeError as fault:
-        line = data.count(b"\n", 0, fault.start) + 1
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
         raise InvalidInput(f"{what} is not UTF-8 (line {line})") from None  # the fault would hold the whole file
-    except RecursionError as fault:
-        raise InvalidInput(f"{what} is nested too deeply") from fault
-    except ValueError as fault:
-        said = str(fault)
-        raise InvalidInput(f"{what} is no TOML: {said[:1].lower()}{said[1:]}") from fault
+    except RecursionError as error:
+        raise InvalidInput(f"{what} is nested too deeply") from error
+    except ValueError as error:
+        said = str(error)
+        raise InvalidInput(f"{what} is no TOML: {said[:1].lower()}{said[1:]}") from error
 
 
 def _leaves(root: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -176,6 +176,6 @@ def _check_order(key: Key, value: object, where: str, what: str) -> None:
         raise InvalidInput(f"{said} (in {what})", where=where)
 
 
-def _why(fault: Exception) -> str:
+def _why(error: Exception) -> str:
     """The system's words, without the path, which the message names."""
-    return ((fault.strerror if isinstance(fault, OSError) else None) or str(fault)).lower()
+    return ((error.strerror if isinstance(error, OSError) else None) or str(error)).lower()

@@ -19,7 +19,7 @@ from collectors.errors import InvalidInput
 from collectors.process import MOST_REFS
 from collectors.remote_url import HIDDEN, redact
 from ranking.facts import Settings
-from ranking.names import shown
+from ranking.names import printable
 
 SourceName = Literal["flag", "environment", "repository", "user", "default"]
 
@@ -288,7 +288,7 @@ def _shown(raw: object) -> str:
     """A value for a message: short, escaped, without credentials."""
     text = repr(raw) if isinstance(raw, str | int | float) else f"a {type(raw).__name__}"
     text = redact(text)
-    return shown(text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "...")
+    return printable(text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "...")
 
 
 def _folded(name: str) -> str:

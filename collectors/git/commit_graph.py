@@ -63,8 +63,8 @@ def _as_git_writes_it() -> Iterator[None]:
     """SetupError where an output is not what this git's documents say."""
     try:
         yield
-    except (ValueError, IndexError, OverflowError) as fault:
-        raise SetupError("git described objects in an unknown form", code="unexpected-git-output") from fault
+    except (ValueError, IndexError, OverflowError) as error:
+        raise SetupError("git described objects in an unknown form", code="unexpected-git-output") from error
 
 
 # --- the graph ---

@@ -174,8 +174,8 @@ def read_lineage(
         graph = _walk(git, git_dir, branch_tips.values(), timeout=timeout)
         loose = [oid for oid in tag_commits.values() if oid not in graph.first]
         here = _commits_here(git, git_dir, loose, timeout=timeout)
-    except _Unanswered as fault:
-        return Lineage(state="failed", tags=nowhere, lines=unread, detail=str(fault))
+    except _Unanswered as error:
+        return Lineage(state="failed", tags=nowhere, lines=unread, detail=str(error))
     names = sorted(branch_tips, key=_as_bytes)
     tips = {name: branch_tips[name] for name in names if branch_tips[name] in graph.first}
     tags = {name: oid for name, oid in tag_commits.items() if oid in graph.first or oid in here}

@@ -16,7 +16,7 @@ from collectors.git.failures import failure_of
 from collectors.git.ref_lines import parse_ref_lines, text_of
 from collectors.remote_url import host_of, redact, rewritten
 from ranking.facts import Branch, Failure, RefListing, Tag
-from ranking.names import HEADS, fault_of, remote_tracking
+from ranking.names import HEADS, name_problem, remote_tracking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +55,7 @@ def choose_remote(config: Config, asked: str | None) -> RemoteChoice | RemoteQue
 
     Names that git could take for an option, or that no refname can hold, are never considered.
     """
-    names = tuple(name for name in config.subsections("remote", "url") if fault_of(name) is None)
+    names = tuple(name for name in config.subsections("remote", "url") if name_problem(name) is None)
     if asked is not None:
         if asked not in names:
             message = f"there is no remote named {redact(asked)!r}"
@@ -295,8 +295,8 @@ def find_symrefs(git: Git, remote: str, names: Sequence[str]) -> dict[str, Failu
 
 def _refuse_faulty(*names: str) -> None:
     for name in names:
-        if fault := fault_of(name):
-            raise InvalidInput(f"{name!r} cannot be fetched: {fault}")
+        if problem := name_problem(name):
+            raise InvalidInput(f"{name!r} cannot be fetched: {problem}")
 
 
 def _fetch(git: Git, remote: str, refspecs: Sequence[str], deadline: Deadline, host: str | None) -> Failure | None:

@@ -198,9 +198,9 @@ def _reset(reply: Reply) -> float | None:
 # --- the transport ---
 
 
-def transport_failure(fault: BaseException, site: GitHubSite) -> Failure:
+def transport_failure(error: BaseException, site: GitHubSite) -> Failure:
     """Why no reply came, by the innermost reason: the library's own text holds addresses of objects."""
-    kind, detail = _transport(_reasons(fault), site.host)
+    kind, detail = _transport(_reasons(error), site.host)
     return Failure(kind=kind, detail=_clean(detail, site), host=site.host)
 
 
@@ -233,10 +233,10 @@ def _transport(reasons: list[BaseException], host: str) -> tuple[FailureKind, st
     return "protocol", f"{host} answered what its API does not: {reasons[0]}"
 
 
-def _reasons(fault: BaseException) -> list[BaseException]:
+def _reasons(error: BaseException) -> list[BaseException]:
     """A fault with all that it carries: causes, contexts, arguments, and urllib3's `reason`."""
     found: list[BaseException] = []
-    waiting: list[object] = [fault]
+    waiting: list[object] = [error]
     while waiting:
         each = waiting.pop(0)
         if isinstance(each, BaseException) and not any(each is seen for seen in found):

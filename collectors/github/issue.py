@@ -255,10 +255,10 @@ class Client(Struct, frozen=True, kw_only=True):
                 RuntimeError,
                 TypeError,
                 ValueError,
-            ) as fault:
+            ) as error:
                 # The transport's errors are OSErrors; the rest is how the library meets a redirect to another host
                 # and headers that are no numbers.
-                return transport_failure(fault, self.site)
+                return transport_failure(error, self.site)
             wait = None
             if may_retry(reply, repeatable=repeatable):
                 wait = next_wait(retries, asked_pause(reply), self.deadline.remaining())

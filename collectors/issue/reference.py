@@ -141,8 +141,8 @@ def _read_url(text: str) -> IssueReference:
     try:
         parts = urlsplit(text)
         port = parts.port
-    except ValueError as fault:
-        raise InvalidInput(f"{_shown(text)} is no URL", hint=ACCEPTED) from fault
+    except ValueError as error:
+        raise InvalidInput(f"{_shown(text)} is no URL", hint=ACCEPTED) from error
     if not parts.hostname:
         raise InvalidInput(f"{_shown(text)} is no URL", hint=ACCEPTED)
     host = parts.hostname + (f":{port}" if port else "")

@@ -53,7 +53,7 @@ class Around(Struct, frozen=True, kw_only=True):
     """The links with what they aim at, and what could not be read."""
 
     links: tuple[IssueLink, ...]
-    faults: tuple[Failure, ...]
+    problems: tuple[Failure, ...]
 
 
 class _Found(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class _Found(Struct, frozen=True, kw_only=True):
 
     fields: Mapping[str, Fields]
     asked: bool = True
-    fault: Failure | None = None
+    problem: Failure | None = None
 
 
 def climb(jira: JiraPort, key: str, above: Sequence[Above], linked: Sequence[IssueLink], wanted: Wanted) -> Around:
@@ -70,7 +70,7 @@ def climb(jira: JiraPort, key: str, above: Sequence[Above], linked: Sequence[Iss
     An issue is looked at once, so a cycle and an issue above itself end the climb.
     """
     links: list[IssueLink] = []
-    faults: list[Failure] = []
+    problems: list[Failure] = []
     seen = {key}
     level = [each for each in above if each.key not in seen]
     aside = list(linked)
@@ -82,7 +82,7 @@ def climb(jira: JiraPort, key: str, above: Sequence[Above], linked: Sequence[Iss
             _with_versions(link, found, wanted.targets, asked=link.key in keys)
             for link in (*(_link_above(each) for each in level), *aside)
         ]
-        faults += _faults_of(jira, found, keys)
+        problems += _faults_of(jira, found, keys)
         level = [
             higher
             for each in level
@@ -91,7 +91,7 @@ def climb(jira: JiraPort, key: str, above: Sequence[Above], linked: Sequence[Iss
         ]
         level = list({each.key: each for each in level}.values())
         aside = []
-    return Around(links=tuple(links), faults=tuple(faults))
+    return Around(links=tuple(links), problems=tuple(problems))
 
 
 def _link_above(above: Above) -> IssueLink:
@@ -106,8 +106,8 @@ def _with_versions(link: IssueLink, found: _Found, targets: TargetFields, *, ask
 
 
 def _faults_of(jira: JiraPort, found: _Found, keys: Sequence[str]) -> list[Failure]:
-    if found.fault is not None:
-        return [found.fault]
+    if found.problem is not None:
+        return [found.problem]
     absent = [key for key in keys if key not in found.fields]
     if not absent or not found.asked:
         return []
@@ -136,12 +136,12 @@ def _search(jira: JiraPort, keys: Sequence[str], wanted: Wanted) -> _Found:
         if isinstance(answer, Failure):
             refused = _named_in_refusal(jira.last, asked)
             if not refused or page:
-                return _Found(fields=found, fault=answer)
+                return _Found(fields=found, problem=answer)
             asked = [key for key in asked if key not in refused]
             continue
         data = answer.data
         if not isinstance(data, Mapping) or not isinstance(data.get("issues"), list):
-            return _Found(fields=found, fault=odd(jira, "a search"))
+            return _Found(fields=found, problem=odd(jira, "a search"))
         found |= read_found(data["issues"])
         following = _next_page(data, wanted, len(data["issues"]))
         if following is None:

@@ -76,7 +76,7 @@ def from_data_center(answer: Answer) -> bool:
     return not from_cloud(answer) and any(h in answer.headers for h in ("x-anodeid", "x-asessionid", "x-ausername"))
 
 
-def fault_of(site: JiraSite, answer: Answer, what: str, now: datetime) -> Failure | None:
+def problem_of(site: JiraSite, answer: Answer, what: str, now: datetime) -> Failure | None:
     """Why an answer cannot be used; None where it is a JSON answer that can."""
     status = answer.status
     if status < HTTPStatus.MULTIPLE_CHOICES:
@@ -148,9 +148,9 @@ def messages_of(answer: Answer) -> list[str]:
     return [text for text in said if isinstance(text, str) and text]
 
 
-def fault_of_exception(site: JiraSite, fault: BaseException) -> Failure:
+def fault_of_exception(site: JiraSite, error: BaseException) -> Failure:
     """Why no answer came at all. In our own words: a client's exception may quote a header."""
-    chain = tuple(_chain(fault))
+    chain = tuple(_chain(error))
     names = {type(each).__name__ for each in chain}
     host = site.host or "the host"
     tls = next((each for each in chain if isinstance(each, ssl.SSLError)), None)
@@ -158,20 +158,20 @@ def fault_of_exception(site: JiraSite, fault: BaseException) -> Failure:
     # The first row that fits decides.
     rows: tuple[tuple[bool, FailureKind, str], ...] = (
         (
-            bool(names & {"InvalidHeader", "UnicodeEncodeError"}) or _NO_HEADER in str(fault),
+            bool(names & {"InvalidHeader", "UnicodeEncodeError"}) or _NO_HEADER in str(error),
             "auth-refused",
             "the e-mail or the token holds characters that no header can carry",
         ),
         (not names.isdisjoint(_NO_URL), "protocol", f"{site.address!r} is no URL that can be asked"),
         ("ProxyError" in names, "refused", f"the proxy on the way to {host} did not answer"),
         (tls is not None, "tls", f"no secure connection to {host}: {why}"),
-        (_NO_BUNDLE in str(fault), "tls", f"no secure connection to {host}: the certificates to trust are not there"),
+        (_NO_BUNDLE in str(error), "tls", f"no secure connection to {host}: the certificates to trust are not there"),
         (any(isinstance(e, TimeoutError) for e in chain) or bool(names & _TIMED_OUT), "timed-out", _late(site)),
         (bool(names & {"gaierror", "NameResolutionError"}), "host-not-found", f"{host}: no such host"),
-        ("EndlessAnswerError" in names, "protocol", f"{host} answered without an end: {fault}"),
+        ("EndlessAnswerError" in names, "protocol", f"{host} answered without an end: {error}"),
         ("ConnectionRefusedError" in names, "refused", f"{host} refuses connections"),
         (bool(names & {"ConnectionError", "ChunkedEncodingError"}), "protocol", f"{host} broke the connection off"),
-        (True, "unknown", f"asking {host} failed: {type(fault).__name__}"),
+        (True, "unknown", f"asking {host} failed: {type(error).__name__}"),
     )
     return next(_failure(site, kind, words) for fits, kind, words in rows if fits)
 
@@ -196,10 +196,10 @@ def _failure(site: JiraSite, kind: FailureKind, detail: str) -> Failure:
     return Failure(kind=kind, detail=site.scrub(detail), host=site.host)
 
 
-def _chain(fault: BaseException) -> Iterator[BaseException]:
+def _chain(error: BaseException) -> Iterator[BaseException]:
     """An exception and all that it came from; urllib3 keeps the reason beside the cause."""
     seen: set[int] = set()
-    ahead: list[object] = [fault]
+    ahead: list[object] = [error]
     while ahead:
         each = ahead.pop()
         if isinstance(each, BaseException) and id(each) not in seen:

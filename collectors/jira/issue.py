@@ -41,11 +41,11 @@ from collectors.jira.facts import (
 from collectors.jira.failures import (
     Answer,
     asked_wait,
-    fault_of,
     fault_of_exception,
     from_cloud,
     from_data_center,
     login_refused,
+    problem_of,
     read_answer,
     timed_out,
 )
@@ -94,7 +94,7 @@ class _Connection:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._client.close()  # type: ignore[no-untyped-call]
 
@@ -124,8 +124,8 @@ class _Connection:
             if answer.status in again:
                 wait = next_wait(retries, asked_wait(answer, self.clock.now()), self._deadline.remaining())
             if wait is None:
-                fault = fault_of(self.site, answer, what, self.clock.now())
-                return answer if fault is None else self._stop_at(fault)
+                problem = problem_of(self.site, answer, what, self.clock.now())
+                return answer if problem is None else self._stop_at(problem)
             pause(wait, self._deadline, self.clock)
         raise AssertionError  # pragma: no cover - count() does not end
 
@@ -139,15 +139,15 @@ class _Connection:
         saying = f"{'GET' if body is None else 'POST'} {self.site.host} {path}"
         try:
             return _answer_of(within(self._deadline, lambda: self._send(path, parameters, body), saying=saying))
-        except JIRAError as fault:
+        except JIRAError as error:
             # Only ever taken apart: its text holds whole headers.
-            if isinstance(fault.response, requests.Response):
-                return _answer_of(fault.response)
+            if isinstance(error.response, requests.Response):
+                return _answer_of(error.response)
             return Failure(kind="unknown", detail="the client gave up without an answer", host=self.site.host)
         except TimeoutError:
             return timed_out(self.site)
-        except (OSError, ValueError, urllib3.exceptions.HTTPError) as fault:
-            return fault_of_exception(self.site, fault)
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
+            return fault_of_exception(self.site, error)
 
     def _send(self, path: str, parameters: Mapping[str, str | int], body: str | None) -> requests.Response:
         """One request by the library's session, which has its login and its headers.
@@ -213,7 +213,7 @@ def _read(jira: _Connection, key: str, answer: Answer, fields: Fields, names: Ma
     """The facts of an issue that was answered, and of what is around it."""
     site = jira.site
     unnoticed = bool(site.token) and (answer.anonymous or login_refused(answer))
-    faults = [jira.unnoticed(key)] if unnoticed else []
+    problems = [jira.unnoticed(key)] if unnoticed else []
     remote = jira.get(f"issue/{key}/remotelink", f"the remote links of {key}")
     targets, above_fields, more = _known_fields(jira, fields, names)
     around = climb(
@@ -223,19 +223,19 @@ def _read(jira: _Connection, key: str, answer: Answer, fields: Fields, names: Ma
         read_issue_links(fields.get("issuelinks"), key),
         Wanted(targets=targets, above=above_fields, cloud=_on_cloud(site, answer)),
     )
-    faults += [*more, *([remote] if isinstance(remote, Failure) else []), *around.faults]
+    problems += [*more, *([remote] if isinstance(remote, Failure) else []), *around.problems]
     shown = only_on(targets, names.keys() | fields.keys(), configured=site.target_fields is not None)
     reads = read_own(fields, shown, names, hidden=unnoticed)
     states = tuple(each.field for each in reads)
     states += tuple(IssueField(name=name, role="target", state="failed") for name in targets.missing)
     links = (*around.links, *(read_remote_links(remote.data) if isinstance(remote, Answer) else ()))
     links_read = _links_read(links, issue_links="issuelinks" in fields, remote_links=isinstance(remote, Answer))
-    whole = not faults and links_read == "answered" and all(f.state in ("values", "empty") for f in states)
+    whole = not problems and links_read == "answered" and all(f.state in ("values", "empty") for f in states)
     return Issue(
         key=key,
         source="jira",
         read="answered" if whole else "partial",
-        failure=_joined(faults),
+        failure=_joined(problems),
         fields=states,
         versions=tuple(version for each in reads for version in each.versions),
         links_read=links_read,
@@ -243,11 +243,11 @@ def _read(jira: _Connection, key: str, answer: Answer, fields: Fields, names: Ma
     )
 
 
-def _joined(faults: Sequence[Failure]) -> Failure | None:
+def _joined(problems: Sequence[Failure]) -> Failure | None:
     """One failure of several: the first one's kind, and the words of all."""
-    if not faults:
+    if not problems:
         return None
-    return replace(faults[0], detail="; ".join(dict.fromkeys(fault.detail for fault in faults)))
+    return replace(problems[0], detail="; ".join(dict.fromkeys(problem.detail for problem in problems)))
 
 
 def _links_read(

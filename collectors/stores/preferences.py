@@ -36,7 +36,7 @@ from collectors.stores.store_file import (
 from collectors.stores.user_folders import config_folder
 from collectors.strict_json import join_path
 from ranking.facts import RecentChoice, Settings
-from ranking.names import shown
+from ranking.names import printable
 from ranking.recent import is_expired
 
 if TYPE_CHECKING:
@@ -98,13 +98,13 @@ def read_recent(
     `old_key`: the key that earlier versions and other programs use. With `now`, choices past their time to live (the
     one given, else the file's, else the usual) are `expired`.
     """
-    name = shown(str(path))
+    name = printable(str(path))
     try:
         reading = read_settled(path, damage_of, pause)
     except NotRegularError:
         return Remembered(state="failed", detail=f"{name} is no regular file")
-    except OSError as fault:
-        return Remembered(state="failed", detail=f"{name} cannot be read: {reason_of(fault)}")
+    except OSError as error:
+        return Remembered(state="failed", detail=f"{name} cannot be read: {reason_of(error)}")
     if reading.data is None:
         return Remembered()
     found = parse_recent(reading.data, project_key, name, old_key=old_key)
@@ -122,24 +122,24 @@ def parse_recent(data: bytes, project_key: str, what: str, *, old_key: str | Non
     document = preferences_document(data)
     if isinstance(document, Damage):
         return Remembered(state="failed", detail=f"{what} {document.why}")
-    faults: list[str] = []
-    ours = _table(document.root, "global", faults)
-    days = _days(_table(document.root, "settings", faults).get("branchTtlDays"), faults)
+    problems: list[str] = []
+    ours = _table(document.root, "global", problems)
+    days = _days(_table(document.root, "settings", problems).get("branchTtlDays"), problems)
     listed = ours.get("recentBranches")
-    if (fault := shape_fault(listed)) is not None:
-        faults.append(fault)
-    found = choices_of(listed, project_key, old_key, faults)
+    if (problem := shape_fault(listed)) is not None:
+        problems.append(problem)
+    found = choices_of(listed, project_key, old_key, problems)
     uses_of = {entry.choice: entry.uses for entry in found if entry.choice is not None}
     choices = newest_first(uses_of)
-    evidence, asks = _evidence(ours, faults)
+    evidence, asks = _evidence(ours, problems)
     repos = [
-        *_web_repos(ours.get("webRepos"), "global.webRepos", faults),
-        *_repos_of_project(document.root, project_key, old_key, faults),
+        *_web_repos(ours.get("webRepos"), "global.webRepos", problems),
+        *_repos_of_project(document.root, project_key, old_key, problems),
     ]
     return Remembered(
         choices=choices,
-        state="partial" if faults else "answered",
-        detail=f"{what}: passed over: {_shown(faults)}" if faults else None,
+        state="partial" if problems else "answered",
+        detail=f"{what}: passed over: {_shown(problems)}" if problems else None,
         evidence=evidence,
         branch_ttl_days=days,
         autopilot_asks_on_issue=asks is True,
@@ -159,8 +159,8 @@ def describe(data: bytes, project_key: str, *, old_key: str | None = None) -> tu
     listed = ours.get("recentBranches")
     if isinstance(listed, list | dict):
         shape = "a list" if isinstance(listed, list) else f"a map of {len(listed)} projects"
-        branches = ", ".join(shown(choice.branch) for choice in found.choices[:_FAULTS_SHOWN]) or "none"
-        lines.append(f"global.recentBranches: {shape}, written back as such; of {shown(project_key)}: {branches}")
+        branches = ", ".join(printable(choice.branch) for choice in found.choices[:_FAULTS_SHOWN]) or "none"
+        lines.append(f"global.recentBranches: {shape}, written back as such; of {printable(project_key)}: {branches}")
     if (evidence := ours.get("baseBranchEvidence")) is not None:
         kind = "an object" if isinstance(evidence, dict) else "a switch"
         lines.append(f"global.baseBranchEvidence: {kind}; the evidence is {'off' if found.evidence is False else 'on'}")
@@ -170,12 +170,12 @@ def describe(data: bytes, project_key: str, *, old_key: str | None = None) -> tu
     if found.branch_ttl_days is not None:
         lines.append(f"settings.branchTtlDays: {found.branch_ttl_days} days")
     if found.web_repos:
-        lines.append(f"webRepos: {', '.join(shown(repo.path) for repo in found.web_repos[:_FAULTS_SHOWN])}")
+        lines.append(f"webRepos: {', '.join(printable(repo.path) for repo in found.web_repos[:_FAULTS_SHOWN])}")
     looked_up = {"global", "settings", "projects"}
     others = [*(key for key in root if key not in looked_up), *(f"global.{key}" for key in ours if key not in _OURS)]
     if others:
         more = f" and {len(others) - _FAULTS_SHOWN} more" if len(others) > _FAULTS_SHOWN else ""
-        lines.append(f"not read, never changed: {', '.join(map(shown, others[:_FAULTS_SHOWN]))}{more}")
+        lines.append(f"not read, never changed: {', '.join(map(printable, others[:_FAULTS_SHOWN]))}{more}")
     return tuple(lines)
 
 
@@ -186,19 +186,19 @@ def time_to_live(given: int | None, in_file: int | None) -> int:
     return in_file if in_file is not None else Settings().branch_ttl_days
 
 
-def _evidence(ours: Mapping[str, object], faults: list[str]) -> tuple[bool | None, bool | None]:
+def _evidence(ours: Mapping[str, object], problems: list[str]) -> tuple[bool | None, bool | None]:
     """`global.baseBranchEvidence`, a switch or an object, and whether an unattended run may ask on the issue."""
     value, where = ours.get("baseBranchEvidence"), "global.baseBranchEvidence"
-    asks = _switch(ours.get("autopilotAsksOnIssue"), "global.autopilotAsksOnIssue", faults)
+    asks = _switch(ours.get("autopilotAsksOnIssue"), "global.autopilotAsksOnIssue", problems)
     if not isinstance(value, dict):
-        return _switch(value, where, faults), asks
-    inside = _switch(value.get("autopilotAsksOnIssue"), f"{where}.autopilotAsksOnIssue", faults)
-    enabled = _switch(value.get("enabled"), f"{where}.enabled", faults)
+        return _switch(value, where, problems), asks
+    inside = _switch(value.get("autopilotAsksOnIssue"), f"{where}.autopilotAsksOnIssue", problems)
+    enabled = _switch(value.get("enabled"), f"{where}.enabled", problems)
     return enabled, asks if inside is None else inside
 
 
 def _repos_of_project(
-    root: Mapping[str, object], project_key: str, old_key: str | None, faults: list[str]
+    root: Mapping[str, object], project_key: str, old_key: str | None, problems: list[str]
 ) -> Sequence[WebRepo]:
     """`projects[KEY].webRepos`, under the project's key, its old key, or its last part."""
     projects = root.get("projects")
@@ -208,64 +208,64 @@ def _repos_of_project(
     for name in names:
         project = projects.get(name)
         if isinstance(project, dict) and project.get("webRepos") is not None:
-            return _web_repos(project["webRepos"], f"{join_path('projects', name)}.webRepos", faults)
+            return _web_repos(project["webRepos"], f"{join_path('projects', name)}.webRepos", problems)
     return ()
 
 
-def _table(root: Mapping[str, object], key: str, faults: list[str]) -> dict[str, object]:
+def _table(root: Mapping[str, object], key: str, problems: list[str]) -> dict[str, object]:
     """The object under a key; {} if it is not there, or is something else, which is a fault."""
     table = root.get(key)
     if isinstance(table, dict):
         return table
     if table is not None:
-        faults.append(f"{join_path('', key)}: expected an object")
+        problems.append(f"{join_path('', key)}: expected an object")
     return {}
 
 
-def _shown(faults: list[str]) -> str:
+def _shown(problems: list[str]) -> str:
     """The first few faults, and how many more there are."""
-    more = len(faults) - _FAULTS_SHOWN
-    return "; ".join(faults[:_FAULTS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+    more = len(problems) - _FAULTS_SHOWN
+    return "; ".join(problems[:_FAULTS_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _switch(value: object, where: str, faults: list[str]) -> bool | None:
+def _switch(value: object, where: str, problems: list[str]) -> bool | None:
     """True or false, or "on" and "off"; None if it is not set."""
     if value is None or isinstance(value, bool):
         return value
     if value in ("on", "off"):
         return value == "on"
-    faults.append(f"{where}: expected true or false")
+    problems.append(f"{where}: expected true or false")
     return None
 
 
-def _days(value: object, faults: list[str]) -> int | None:
+def _days(value: object, problems: list[str]) -> int | None:
     """A whole number of days, zero or more; None if it is not set."""
     if value is not None and days_in({"branchTtlDays": value}) is None:
-        faults.append("settings.branchTtlDays: expected a whole number of days")
+        problems.append("settings.branchTtlDays: expected a whole number of days")
     return days_in({"branchTtlDays": value})
 
 
-def _web_repos(value: object, where: str, faults: list[str]) -> list[WebRepo]:
+def _web_repos(value: object, where: str, problems: list[str]) -> list[WebRepo]:
     """The repositories that the file names there."""
     if value is None:
         return []
     if not isinstance(value, str | list):
-        faults.append(f"{where}: expected a list")
+        problems.append(f"{where}: expected a list")
         return []
     entries = [value] if isinstance(value, str) else value
-    found = [_web_repo(entry, f"{where}[{index}]", faults) for index, entry in enumerate(entries)]
+    found = [_web_repo(entry, f"{where}[{index}]", problems) for index, entry in enumerate(entries)]
     return [repo for repo in found if repo is not None]
 
 
-def _web_repo(entry: object, where: str, faults: list[str]) -> WebRepo | None:
+def _web_repo(entry: object, where: str, problems: list[str]) -> WebRepo | None:
     """A path, or an object with a `path` (or `root`) and perhaps `readOnly` or `editable`; else None and a fault."""
     table = entry if isinstance(entry, JsonObject) else {"path": entry}
     path, read_only, editable = table.get("path", table.get("root")), table.get("readOnly"), table.get("editable")
     if not isinstance(path, str) or not path or "\0" in path:
-        faults.append(f"{where}: expected a path, or an object with a path")
+        problems.append(f"{where}: expected a path, or an object with a path")
         return None
     if read_only is not None and not isinstance(read_only, bool):
         # Who wrote something there meant a restriction; reading it as none could do harm.
-        faults.append(f"{where}.readOnly: expected true or false; taken as true")
+        problems.append(f"{where}.readOnly: expected true or false; taken as true")
         read_only = True
     return WebRepo(path=path, read_only=read_only is True or editable is False)

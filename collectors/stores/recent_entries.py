@@ -37,7 +37,7 @@ from collectors.stores.store_file import (
 )
 from collectors.strict_json import join_path, place_of
 from ranking.facts import Instant, RecentChoice, Settings
-from ranking.names import HEADS, fault_of, shown
+from ranking.names import HEADS, name_problem, printable
 
 ANY_WORK = "any work"
 """What an entry without `chosenFor` was chosen for."""
@@ -166,16 +166,16 @@ def places(listed: object) -> Iterator[Place]:
                 yield Place(key=key, value=value, where=f"{join_path(_LISTED, key)}[{at}]")
 
 
-def choices_of(listed: object, project_key: str, old_key: str | None, faults: list[str]) -> list[Stored]:
+def choices_of(listed: object, project_key: str, old_key: str | None, problems: list[str]) -> list[Stored]:
     """The usable entries of one project; what is odd about the others of the project is added to `faults`."""
     if isinstance(listed, dict):
         keys = [key for key in (project_key, old_key) if key is not None and key in listed]
-        faults += [f"{join_path(_LISTED, key)}: expected a list" for key in keys if not isinstance(listed[key], list)]
+        problems += [f"{join_path(_LISTED, key)}: expected a list" for key in keys if not isinstance(listed[key], list)]
     found = [(place, _stored(place)) for place in places(listed)]
     ours = of_project([stored for _, stored in found], project_key, old_key)
     for place, stored in found:
         if stored in ours or (stored.project_key is None and place.key is None):
-            read_choice(place, faults)
+            read_choice(place, problems)
     return [stored for stored in ours if stored.choice is not None]
 
 
@@ -233,26 +233,26 @@ def _stored(place: Place, raw: Raw | None = None) -> Stored:
     )
 
 
-def read_choice(place: Place, faults: list[str]) -> RecentChoice | None:
+def read_choice(place: Place, problems: list[str]) -> RecentChoice | None:
     """One entry as a choice; None for an odd one, with the reason in `faults`."""
     entry = place.value
     if isinstance(entry, JsonObject) and (twice := sorted(entry.twice)):
-        faults.append(f"{join_path(place.where, twice[0])}: it stands there twice")
+        problems.append(f"{join_path(place.where, twice[0])}: it stands there twice")
         return None
     if isinstance(entry, dict) and (moment := moments_of(entry.get("lastUsed"))) is not None:
         entry = entry | {"lastUsed": moment}
     try:
         found: _Entry = msgspec.convert(entry, _ListedEntry if place.key is None else _Entry)
     except UnicodeEncodeError:  # JSON can spell half of a surrogate pair, and UTF-8 cannot
-        faults.append(f"{place.where}: it holds characters that no text has")
+        problems.append(f"{place.where}: it holds characters that no text has")
         return None
-    except msgspec.ValidationError as fault:
-        message, where = place_of(str(fault))
-        faults.append(f"{place.where}{'.' + where if where else ''}: {message}")
+    except msgspec.ValidationError as error:
+        message, where = place_of(str(error))
+        problems.append(f"{place.where}{'.' + where if where else ''}: {message}")
         return None
     name = plain_name(found.branch)
-    if fault_of_name := fault_of(name):
-        faults.append(f"{place.where}.branch: {fault_of_name}")
+    if fault_of_name := name_problem(name):
+        problems.append(f"{place.where}.branch: {fault_of_name}")
         return None
     return RecentChoice(branch=name, last_used=found.last_used, count=found.count)
 
@@ -462,11 +462,11 @@ def _value_of(raw: Raw) -> object:
 
 
 def _changed(path: Path, outcome: Outcome) -> Changed:
-    name = shown(str(path))
+    name = printable(str(path))
     warnings = []
     damage = damage_of(outcome.before) if outcome.before is not None else None
     if outcome.aside is not None and damage is not None:
-        warnings.append(f"{name} {damage.why}; it is kept as {shown(str(outcome.aside))}")
+        warnings.append(f"{name} {damage.why}; it is kept as {printable(str(outcome.aside))}")
     elif damage is not None:
         warnings.append(f"{name} {damage.why}; nothing was changed")
     before = _entries(outcome.before)
@@ -492,5 +492,5 @@ def _empty() -> Document:
 
 
 def _no_place(path: Path, why: str) -> SetupError:
-    said = f"{shown(str(path))} {why}; nothing was changed"
+    said = f"{printable(str(path))} {why}; nothing was changed"
     return SetupError(said, code="preferences-unusable", hint=_ANOTHER_FILE)

@@ -21,7 +21,7 @@ from msgspec import Struct
 from collectors.errors import SetupError
 from collectors.stores.store_file import reason_of, replace_bytes
 from collectors.stores.user_folders import state_folder
-from ranking.names import shown
+from ranking.names import printable
 
 RUNS_VARIABLE = "BASE_BRANCH_RUNS_FOLDER"
 
@@ -71,9 +71,9 @@ def list_kept(folder: Path) -> list[KeptFile]:
         found = sorted(_entries(folder), key=lambda one: one[0], reverse=True)
     except FileNotFoundError:
         return []
-    except OSError as fault:
-        said = f"{shown(str(folder))} cannot be read: {reason_of(fault)}"
-        raise SetupError(said, code="runs-unreadable", hint=f"name another folder with {RUNS_VARIABLE}") from fault
+    except OSError as error:
+        said = f"{printable(str(folder))} cannot be read: {reason_of(error)}"
+        raise SetupError(said, code="runs-unreadable", hint=f"name another folder with {RUNS_VARIABLE}") from error
     return [
         KeptFile(id=name[-9:-3], path=folder / name, size=looked.st_size)
         for name, looked in found
@@ -100,9 +100,11 @@ def remove(files: Sequence[KeptFile]) -> int:
             file.path.unlink()
         except FileNotFoundError:  # another run's room was made of it
             continue
-        except OSError as fault:
-            said = f"{shown(str(file.path))} cannot be removed: {reason_of(fault)}"
-            raise SetupError(said, code="runs-unwritable", hint=f"rm {shlex.quote(shown(str(file.path)))}") from fault
+        except OSError as error:
+            said = f"{printable(str(file.path))} cannot be removed: {reason_of(error)}"
+            raise SetupError(
+                said, code="runs-unwritable", hint=f"rm {shlex.quote(printable(str(file.path)))}"
+            ) from error
         gone += 1
     return gone
 

@@ -29,7 +29,7 @@ from collectors.errors import InvalidInput, SetupError
 from collectors.input_file import LARGEST, TOO_LARGE, TooLargeError, bounded
 from collectors.signals import signals_held
 from collectors.strict_json import join_path
-from ranking.names import shown
+from ranking.names import printable
 
 LOCK_SECONDS = 5.0
 _RETRY_SECONDS = 0.01
@@ -127,9 +127,9 @@ def change_file(
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _locked(target, path, wait_seconds, pause):
             return _change_locked(target, path, edit, judge, now, hint, pause)
-    except OSError as fault:
-        said = f"{shown(str(path))} cannot be written: {reason_of(fault)}"
-        raise SetupError(said, code="store-unwritable", hint=hint) from fault
+    except OSError as error:
+        said = f"{printable(str(path))} cannot be written: {reason_of(error)}"
+        raise SetupError(said, code="store-unwritable", hint=hint) from error
 
 
 def replace_bytes(
@@ -156,9 +156,9 @@ def replace_bytes(
             _sync_folder(target.parent)
 
 
-def reason_of(fault: OSError) -> str:
+def reason_of(error: OSError) -> str:
     """What the system said, in lower case and without the path."""
-    return (fault.strerror or str(fault)).lower() if fault.errno else str(fault)
+    return (error.strerror or str(error)).lower() if error.errno else str(error)
 
 
 def _change_locked(
@@ -393,12 +393,12 @@ def parse_document(data: bytes) -> Document | Damage:
     try:
         text = data[len(mark) :].decode("utf-8")
         root: object = _DECODER.decode(text)
-    except json.JSONDecodeError as fault:
+    except json.JSONDecodeError as error:
         # JSON with comments is whole to its owner.
-        comment = fault.doc.startswith(_COMMENTS, fault.pos)
-        return Damage(why=f"is no JSON: {fault}", foreign=comment or _other_format(fault.doc))
-    except UnicodeDecodeError as fault:
-        return Damage(why=f"is no JSON: {fault}")
+        comment = error.doc.startswith(_COMMENTS, error.pos)
+        return Damage(why=f"is no JSON: {error}", foreign=comment or _other_format(error.doc))
+    except UnicodeDecodeError as error:
+        return Damage(why=f"is no JSON: {error}")
     except RecursionError:
         return Damage(why="is no JSON: nested too deeply", foreign=True)
     if not isinstance(root, JsonObject):

@@ -32,8 +32,8 @@ def validator(name: str) -> Any:  # noqa: ANN401 - jsonschema is untyped
 VALIDATORS = {name: validator(name) for name in SCHEMA_NAMES}
 
 
-def faults(name: str, answer: Answer) -> list[str]:
-    return [f"{fault.json_path}: {fault.message}" for fault in VALIDATORS[name].iter_errors(answer)]
+def problems(name: str, answer: Answer) -> list[str]:
+    return [f"{problem.json_path}: {problem.message}" for problem in VALIDATORS[name].iter_errors(answer)]
 
 
 # --- what the commands print ---
@@ -92,19 +92,19 @@ def test_every_answer_stands_under_its_schema(stand: MakeStand, situation: str) 
         bundle = base_branch("collect", made.clone.path, *collected, stdin=stdin) if situation in COLLECTED else None
     assert done.code == code, done.err
     decision = done.json()
-    assert faults("decision", decision) == []
+    assert problems("decision", decision) == []
     held_to_the_design(decision)
     if situation == "remote question":
         assert decision["baseBranchEvidence"] is None
         return
-    assert faults("ranking", decision["baseBranchEvidence"]) == []
+    assert problems("ranking", decision["baseBranchEvidence"]) == []
     if bundle is None:
         return
     assert bundle.code == 0, bundle.err
-    assert faults("bundle", bundle.json()) == []
+    assert problems("bundle", bundle.json()) == []
     ranking = base_branch("rank", stdin=bundle.out)
     assert (ranking.code, ranking.err) == (0, "")
-    assert faults("ranking", ranking.json()) == []
+    assert problems("ranking", ranking.json()) == []
 
 
 def held_to_the_design(decision: Answer) -> None:
@@ -142,11 +142,11 @@ def held_to_the_design(decision: Answer) -> None:
 
 def test_the_schemas_refuse_what_the_decoder_refuses() -> None:
     good: Answer = json.loads(BUNDLE)
-    assert faults("bundle", good) == []
-    assert faults("bundle", good | {"zip": 1}) != []
-    assert faults("bundle", {key: good[key] for key in good if key != "now"}) != []
-    assert faults("ranking", {"refProvenance": "remote"}) != []
-    assert faults("decision", {"schema": "base-branch/decision@2"}) != []
+    assert problems("bundle", good) == []
+    assert problems("bundle", good | {"zip": 1}) != []
+    assert problems("bundle", {key: good[key] for key in good if key != "now"}) != []
+    assert problems("ranking", {"refProvenance": "remote"}) != []
+    assert problems("decision", {"schema": "base-branch/decision@2"}) != []
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
@@ -332,7 +332,7 @@ def test_a_wrong_bundle_is_refused_with_the_path_of_the_fault(path: str, change:
         decode_bundle(bent(path, change))
     assert caught.value.where == path
     assert str(caught.value).startswith(f"{path}: {said}")
-    assert faults("bundle", json.loads(bent(path, change))) != [] or path in ONLY_THE_DECODER_SEES
+    assert problems("bundle", json.loads(bent(path, change))) != [] or path in ONLY_THE_DECODER_SEES
 
 
 # `format` is an annotation to JSON Schema, not a check.
@@ -408,7 +408,7 @@ def test_a_good_bundle_comes_through_whole() -> None:
     least["repository"] = {"name": "x"}
     least["refs"] = {"provenance": "local", "complete": False, "branches": [{"name": "main"}]}
     assert decode_bundle(json.dumps(least).encode()).refs.branches[0].name == "main"
-    assert faults("bundle", deepcopy(least)) == []
+    assert problems("bundle", deepcopy(least)) == []
 
 
 @pytest.mark.parametrize("name", SCHEMA_NAMES)

@@ -651,8 +651,8 @@ Run = tuple[tuple[Decision, ...], tuple[str, ...]]
 def merged_or_refused(state: State, run: Run) -> State | tuple[str, ...]:
     try:
         return merge_state(state, *run)
-    except Refused as fault:
-        return fault.reasons
+    except Refused as error:
+        return error.reasons
 
 
 @unhurried

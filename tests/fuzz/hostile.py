@@ -306,12 +306,12 @@ _SCHEMAS: Final = {
 def faults_of(name: str, record: msgspec.Struct) -> list[str]:
     """Where what is printed of a record does not stand under its published schema."""
     printed = json.loads(msgspec.json.encode(record))
-    return [f"{fault.json_path}: {fault.message}" for fault in _SCHEMAS[name].iter_errors(printed)]
+    return [f"{problem.json_path}: {problem.message}" for problem in _SCHEMAS[name].iter_errors(printed)]
 
 
 def answered(call: Callable[[], T]) -> T | EvidenceError:
     """What a call returns, or the one family of errors that has an exit code and words; anything else is a crash."""
     try:
         return call()
-    except EvidenceError as fault:
-        return fault
+    except EvidenceError as error:
+        return error

@@ -27,7 +27,7 @@ from collectors.jira.facts import (
     read_own,
     read_remote_links,
 )
-from collectors.jira.failures import fault_of, messages_of, read_answer
+from collectors.jira.failures import messages_of, problem_of, read_answer
 from collectors.jira.issue import read_jira_issue
 from collectors.process import Deadline
 from ranking.facts import Facts, Failure, Issue, RefListing, Repository
@@ -113,8 +113,8 @@ def test_jiras_facts_of_anything(issue: object, links: object, search: object, f
 @given(values, st.integers(100, 599), st.dictionaries(st.sampled_from(HEADERS), texts, max_size=3))
 def test_why_a_jira_gave_no_answer(body: object, status: int, headers: dict[str, str]) -> None:
     answer = read_answer(status, headers, as_bytes(body))
-    fault = fault_of(site_of(Jira(product="cloud")), answer, "APP-12", NOW)
-    assert fault is None or (fault.detail and fault.detail.isprintable())
+    problem = problem_of(site_of(Jira(product="cloud")), answer, "APP-12", NOW)
+    assert problem is None or (problem.detail and problem.detail.isprintable())
     messages_of(answer)
 
 

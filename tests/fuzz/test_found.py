@@ -37,7 +37,7 @@ from collectors.stores.recent_entries import stored_in
 from collectors.stores.store_file import Document, NotRegularError, parse_document, read_settled
 from collectors.strict_json import loads_foreign
 from ranking.facts import Facts, RecentChoice, Settings, Tag
-from ranking.names import Oid, shown
+from ranking.names import Oid, printable
 from ranking.ranker import rank
 from ranking.recent import is_expired
 from ranking.versions import Version, read_branch, read_label, read_tag
@@ -110,7 +110,7 @@ HIDDEN = "v1.0.0\u202e"
 def test_a_tag_that_turns_the_line_around_is_shown_in_notes_and_evidence() -> None:
     bundle = facts("main 1.0 1.1", tags=[tag(f"{HIDDEN}@1.0"), tag("v1.1.0@1.1")], issue=wants("1.0.1"))
     printed = msgspec.json.encode(rank(bundle)).decode()
-    assert shown(HIDDEN).replace("\\", "\\\\") in printed
+    assert printable(HIDDEN).replace("\\", "\\\\") in printed
     assert HIDDEN not in printed
 
 
@@ -170,8 +170,8 @@ def test_half_of_a_pair_in_what_a_server_answers() -> None:
 def test_half_of_a_pair_in_a_state() -> None:
     evidence = {"refProvenance": "remote", "ambiguous": False, "candidates": [], "notes": []}
     for state in ({"refProvenance": HALF}, {"notes": [HALF]}, {"askedOnIssue": {"target": HALF}}):
-        faults = base_faults({"baseBranchEvidence": evidence | state}, interactive=False)
-        assert all(fault.isprintable() for fault in faults)
+        problems = base_faults({"baseBranchEvidence": evidence | state}, interactive=False)
+        assert all(problem.isprintable() for problem in problems)
 
 
 def test_half_of_a_pair_in_the_evidence_of_a_state(tmp_path: Path) -> None:
@@ -202,8 +202,8 @@ def test_half_of_a_pair_in_a_store() -> None:
 def test_bytes_that_are_no_text_in_a_setting(key: str) -> None:
     try:
         from_text(KEYS[key], "a\udcffb", key)
-    except InvalidInput as fault:
-        assert str(fault).isprintable()  # noqa: PT017 - a name of bytes is one, and an order may hold it
+    except InvalidInput as error:
+        assert str(error).isprintable()  # noqa: PT017 - a name of bytes is one, and an order may hold it
 
 
 # --- what git, a server or a person may write without end ---
@@ -216,8 +216,8 @@ def test_bytes_that_are_no_text_in_a_setting(key: str) -> None:
 def test_objects_in_an_unknown_form_are_said(parse: Callable[[bytes], Iterator[object]], data: bytes) -> None:
     try:
         list(parse(data))
-    except SetupError as fault:
-        assert fault.code == "unexpected-git-output"  # noqa: PT017 - some of it is well for one of them
+    except SetupError as error:
+        assert error.code == "unexpected-git-output"  # noqa: PT017 - some of it is well for one of them
 
 
 def test_a_url_in_which_a_newline_is_spelled_leads_nowhere() -> None:

@@ -23,7 +23,7 @@ from collectors.jira.facts import forge_link
 from collectors.process import ProcessResult
 from collectors.remote_url import host_of, owner_and_name, redact, remote_type, rewritten
 from ranking.conventions import name_under
-from ranking.names import HEADS, fault_of, shown
+from ranking.names import HEADS, name_problem, printable
 from ranking.versions import read_branch, read_label, read_tag
 from ranking.words import is_family, is_work_branch
 from tests.fuzz.hostile import FEWER, answered, fuzzed, texts, words
@@ -47,8 +47,8 @@ def git_allows(name: str) -> bool:
 def test_what_may_be_an_answer_is_a_name_that_git_allows(names: list[str]) -> None:
     for name in names:
         # `@` is a branch to the server, and to git's own commands another word for HEAD.
-        unusable = name.startswith("-") or name in {"HEAD", "@"} or shown(name) != name
-        assert (fault_of(name) is None) == (git_allows(name) and not unusable)
+        unusable = name.startswith("-") or name in {"HEAD", "@"} or printable(name) != name
+        assert (name_problem(name) is None) == (git_allows(name) and not unusable)
 
 
 @fuzzed
@@ -79,9 +79,9 @@ def holds_bounded_numbers(reading: Reading) -> None:
 @fuzzed
 @given(texts)
 def test_whatever_is_shown_stays_on_its_line(text: str) -> None:
-    said = shown(text)
+    said = printable(text)
     assert said.isprintable()
-    assert shown(said) == said
+    assert printable(said) == said
     assert said.encode() or not said
     for width in (1, 8, 30):
         assert "".join(wrap(said, width)).replace("\n", "") == said

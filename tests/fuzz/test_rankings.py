@@ -24,7 +24,7 @@ from candidates.questions.questions import Asking, base_branch_question
 from candidates.resolver import resolve
 from candidates.run.decide import Policy, decide
 from candidates.run.replay import recollected
-from ranking.names import fault_of
+from ranking.names import name_problem
 from ranking.ranker import rank
 from tests.fuzz.hostile import GOOD_BUNDLE, answered, as_bytes, bundles, bytes_like, damaged, faults_of, fuzzed, texts
 
@@ -40,7 +40,7 @@ def test_a_ranking_stands_under_its_schema_and_depends_on_no_order(bundle: Facts
     listed = {branch.name for branch in bundle.refs.branches}
     for candidate in ranking.candidates:
         assert candidate.branch in listed
-        assert fault_of(candidate.branch) is None
+        assert name_problem(candidate.branch) is None
         assert sum(int(evidence.detail.partition(":")[0]) for evidence in candidate.evidence) == candidate.score
         assert all(evidence.detail.isprintable() for evidence in candidate.evidence)
     assert all(note.isprintable() for note in ranking.notes)

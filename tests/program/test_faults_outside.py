@@ -48,7 +48,7 @@ def is_fresh(lines: Stand) -> None:
 
 
 @pytest.mark.parametrize(
-    ("on", "fault", "said"),
+    ("on", "problem", "said"),
     [
         ("ls-remote", "kill -KILL $$", KILLED),
         ("fetch", "kill -KILL $$", KILLED),
@@ -57,10 +57,10 @@ def is_fresh(lines: Stand) -> None:
     ],
 )
 def test_what_breaks_off_half_way_is_said_and_never_fresh(
-    lines: Stand, tmp_path: Path, on: str, fault: str, said: str
+    lines: Stand, tmp_path: Path, on: str, problem: str, said: str
 ) -> None:
     expected = stale(lines)
-    environ = faulty_git(tmp_path, on, fault) | {"REMOTE": str(lines.remote.path), "REF": REF}
+    environ = faulty_git(tmp_path, on, problem) | {"REMOTE": str(lines.remote.path), "REF": REF}
     decision = resolve(lines.clone.path, ISSUE, environ=environ)
     assert settled(decision) == expected
     assert any(said in line for line in decision["log"])

@@ -45,7 +45,7 @@ def leaves_nothing(stand: Stand, before: dict[str, str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("on", "fault"),
+    ("on", "problem"),
     [
         ("version", f"kill -HUP $PPID; {HANGING}"),
         ("ls-remote", f"kill -INT $PPID; {HANGING}"),
@@ -54,9 +54,9 @@ def leaves_nothing(stand: Stand, before: dict[str, str], folder: Path) -> None:
         ("fetch", "trap '' TERM; for ever in 1 2 3 4; do kill -TERM $PPID; sleep 0.2; done; sleep 60"),
     ],
 )
-def test_an_ending_while_git_is_at_work(behind: Stand, tmp_path: Path, on: str, fault: str) -> None:
+def test_an_ending_while_git_is_at_work(behind: Stand, tmp_path: Path, on: str, problem: str) -> None:
     before = behind.clone.refs()
-    done = base_branch(*asked(behind), environ=faulty_git(tmp_path, on, fault))
+    done = base_branch(*asked(behind), environ=faulty_git(tmp_path, on, problem))
     assert (done.code, done.out, done.err) == INTERRUPTED
     leaves_nothing(behind, before, tmp_path)
 

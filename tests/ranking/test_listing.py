@@ -9,7 +9,7 @@ from msgspec.structs import replace as altered
 
 from ranking.facts import Branch, Facts, IssueLink, Tag
 from ranking.listing import counted, hangs_on_dates, list_branches, tip_notes
-from ranking.names import _FORBIDDEN, _UNSEEN, fault_of, shown
+from ranking.names import _FORBIDDEN, _UNSEEN, name_problem, printable
 from ranking.ranker import rank, read_asked
 from ranking.unlooked import unlooked_lines
 from tests.ranking.facts_builder import NOW, facts, unhurried, wants
@@ -66,8 +66,8 @@ def test_names_are_counted_in_the_order_of_their_bytes_and_escaped() -> None:
     assert counted(["b", "\u202ea", "a"]) == "3: a, b, \\u202ea"
     assert counted([f"n{i}" for i in range(6)]) == "6: n0, n1, n2, n3, n4, ..."
     assert counted([f"n{i}" for i in range(5)]) == "5: n0, n1, n2, n3, n4"
-    assert shown("a\u3164b") == "a\\u3164b"
-    assert shown("\u00e9\n\u3164") == "\u00e9\\n\\u3164"
+    assert printable("a\u3164b") == "a\\u3164b"
+    assert printable("\u00e9\n\u3164") == "\u00e9\\n\\u3164"
 
 
 @pytest.mark.parametrize(
@@ -187,12 +187,12 @@ def test_plain_names_have_no_fault_by_the_whole_check_either(name: str) -> None:
         or not name.isprintable()
         or bool(_UNSEEN.search(name))
     )
-    assert (fault_of(name) is not None) == faulty
+    assert (name_problem(name) is not None) == faulty
 
 
 @pytest.mark.parametrize("name", ["HEAD", "a.lock", "a.lock/b", "a..b", "a//b", "a/.b", "a.", "a/", ".a", "-a", "@"])
 def test_faults_that_the_quick_way_must_not_miss(name: str) -> None:
-    assert fault_of(name) is not None
+    assert name_problem(name) is not None
 
 
 def test_a_view_made_like_another_is_the_same_view() -> None:

@@ -60,7 +60,7 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield node.module or ""
 
 
-def faults(source: str) -> list[str]:
+def problems(source: str) -> list[str]:
     """What in a source is not pure."""
     tree = ast.parse(source)
     found = [f"imports {name}" for name in imports(tree) if name not in PURE and name.split(".")[0] != "ranking"]
@@ -97,11 +97,11 @@ def test_the_package_is_there() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_a_module_is_pure(path: Path) -> None:
-    assert faults(path.read_text(encoding="utf-8")) == []
+    assert problems(path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(
-    ("source", "fault"),
+    ("source", "problem"),
     [
         ("import os", "imports os"),
         ("from os import environ", "imports os"),
@@ -126,9 +126,9 @@ def test_a_module_is_pure(path: Path) -> None:
         ("def f():\n    global x\n    x = 1", "shares x"),
     ],
 )
-def test_the_check_sees(source: str, fault: str) -> None:
-    assert fault in faults(source)
+def test_the_check_sees(source: str, problem: str) -> None:
+    assert problem in problems(source)
 
 
 def test_the_check_lets_the_facts_moment_pass() -> None:
-    assert faults("oldest = facts.now - timedelta(days=1)") == []
+    assert problems("oldest = facts.now - timedelta(days=1)") == []

@@ -14,7 +14,7 @@ exec {real} "$@"
 """
 
 
-def faulty_git(folder: Path, on: str, fault: str) -> dict[str, str]:
+def faulty_git(folder: Path, on: str, problem: str) -> dict[str, str]:
     """The environment in which git is this one; `$PPID` in the fault is the program."""
     script = folder / "faulty" / "git"
     if not script.exists():
@@ -22,4 +22,4 @@ def faulty_git(folder: Path, on: str, fault: str) -> dict[str, str]:
         script.write_text(_SCRIPT.format(real=REAL), encoding="utf-8")
         script.chmod(0o755)
     path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
-    return {"PATH": path, "FAULT_ON": on, "FAULT": fault, "MARKER": str(folder)}
+    return {"PATH": path, "FAULT_ON": on, "FAULT": problem, "MARKER": str(folder)}

@@ -38,13 +38,13 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.elements: list[Element] = []
-        self.faults: list[str] = []
+        self.problems: list[str] = []
         self.open: list[Element] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         names = [name for name, _ in attrs]
         if len(set(names)) < len(names):
-            self.faults.append(f"<{tag}> names an attribute twice")
+            self.problems.append(f"<{tag}> names an attribute twice")
         element = Element(tag, {name: value or "" for name, value in attrs})
         self.elements.append(element)
         if tag not in EMPTY:
@@ -57,7 +57,7 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open[-1].tag != tag:
-            self.faults.append(f"</{tag}> at {self.getpos()} closes {self.open[-1].tag if self.open else 'nothing'}")
+            self.problems.append(f"</{tag}> at {self.getpos()} closes {self.open[-1].tag if self.open else 'nothing'}")
         else:
             self.open.pop()
 
@@ -66,10 +66,10 @@ class _Reader(HTMLParser):
             element.text.append(data)
 
     def handle_comment(self, data: str) -> None:
-        self.faults.append(f"a comment: {data}")
+        self.problems.append(f"a comment: {data}")
 
     def unknown_decl(self, data: str) -> None:
-        self.faults.append(f"a declaration: {data}")
+        self.problems.append(f"a declaration: {data}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Page:
     """The elements of a page in their order."""
 
     elements: tuple[Element, ...]
-    faults: tuple[str, ...]
+    problems: tuple[str, ...]
 
     def all(self, tag: str, name: str | None = None) -> list[Element]:
         """The elements of a tag, and of a class where one is given."""
@@ -103,4 +103,4 @@ def read_page(text: str) -> Page:
     reader.feed(text)
     reader.close()
     left = [f"<{e.tag}> is not closed" for e in reader.open]
-    return Page(tuple(reader.elements), (*reader.faults, *left))
+    return Page(tuple(reader.elements), (*reader.problems, *left))

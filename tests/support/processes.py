@@ -32,6 +32,6 @@ def refused(*command: str) -> str | None:
     """Why a command cannot be used here; None where it can."""
     try:
         ran = subprocess.run(command, capture_output=True, check=False)
-    except OSError as fault:
-        return str(fault)
+    except OSError as error:
+        return str(error)
     return ran.stderr.decode() or f"it ended with {ran.returncode}" if ran.returncode else None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from html import escape
 
 from candidates.styled import Line, and_more
-from ranking.names import shown
+from ranking.names import printable
 
 _MOST_CHARACTERS = 600
 _SHORT = 32
@@ -33,7 +33,7 @@ def text(raw: str, most: int = _MOST_CHARACTERS) -> str:
     >>> text('<b>"x"\\x00')
     '&lt;b&gt;&quot;x&quot;\\x00'
     """
-    safe = shown(raw)
+    safe = printable(raw)
     cut = f"{safe[:most]}… and {len(safe) - most} more characters" if len(safe) > most else safe
     return escape(cut)
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from candidates.run.collect import Collected
 from ranking.facts import Facts
 from ranking.match import match
-from ranking.names import shown
+from ranking.names import printable
 from ranking.order import newest_first
 from ranking.ranker import View
 from ranking.targets import read_targets
@@ -235,7 +235,7 @@ def _wanted(facts: Facts, view: View) -> tuple[dict[str | None, tuple[str, ...]]
         if placed.outcome == "lost":
             takers.append(None)
         for name in takers:
-            found[name].append(shown(target.label))
+            found[name].append(printable(target.label))
         if placed.why:
             notes.append(f"{target}: {placed.why}")
     return {name: tuple(dict.fromkeys(labels)) for name, labels in found.items()}, notes

@@ -144,7 +144,7 @@ def test_several_decisions_are_one_too_many() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "fault"),
+    ("data", "problem"),
     [
         (b"{}", "the file is no bundle, no decision, no ranking, and no state with baseBranchEvidence"),
         (b"[]", "expected `object`, got `array`"),
@@ -155,10 +155,10 @@ def test_several_decisions_are_one_too_many() -> None:
         (DECISION.replace(b'"autonomy": "manual"', b'"autonomy": "x"'), "autonomy: invalid enum value 'x'"),
     ],
 )
-def test_what_is_none_of_them_is_refused(data: bytes, fault: str) -> None:
+def test_what_is_none_of_them_is_refused(data: bytes, problem: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         read(data)
-    assert str(caught.value).startswith(fault)
+    assert str(caught.value).startswith(problem)
 
 
 def test_flags_that_have_no_say_are_refused() -> None:

@@ -91,12 +91,12 @@ def test_three_are_asked_at_most_and_the_rest_is_counted() -> None:
 
 
 def test_a_remote_that_nobody_named_needs_input() -> None:
-    fault = RemoteUndecided("acme/app", RemoteQuestion(names=("left", "right"), reason="nothing tells"))
-    result = failed(fault)
+    problem = RemoteUndecided("acme/app", RemoteQuestion(names=("left", "right"), reason="nothing tells"))
+    result = failed(problem)
     assert result.outcome == "needs_input"
     said = "Which remote of acme/app holds the release lines? The first by order is recommended."
     assert result.needs_input == (NeedsInput(question=said, recommended="left"),)
-    assert result.decision == undecided_remote(fault, "full")
+    assert result.decision == undecided_remote(problem, "full")
 
 
 def test_a_rate_limit_and_an_outward_action_are_said_whatever_the_outcome() -> None:
@@ -119,7 +119,7 @@ def test_a_run_that_stopped_fails_with_the_last_it_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "expected"),
+    ("error", "expected"),
     [
         (
             SetupError("no git", code="no-git", hint="install git"),
@@ -132,8 +132,8 @@ def test_a_run_that_stopped_fails_with_the_last_it_said() -> None:
         (ValueError("a\nb"), Result(outcome="fail", summary="an unforeseen error", error="ValueError: a\\nb")),
     ],
 )
-def test_an_error_is_a_failure(fault: Exception, expected: Result) -> None:
-    assert failed(fault) == expected
+def test_an_error_is_a_failure(error: Exception, expected: Result) -> None:
+    assert failed(error) == expected
 
 
 # --- the result file ---
@@ -190,7 +190,7 @@ def test_decisions_of_the_run_go_before_the_stages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "given", "fault"),
+    ("stage", "given", "problem"),
     [
         ([], (), "--stage: the stage file {} holds no JSON object"),
         ({"decisions": {}}, (), "decisions: it is no array (in the stage file {})"),
@@ -208,20 +208,20 @@ def test_decisions_of_the_run_go_before_the_stages(tmp_path: Path) -> None:
         ({}, ("base-branch=",), "--decision: base-branch is empty"),
     ],
 )
-def test_what_is_no_decision_is_refused(tmp_path: Path, stage: object, given: tuple[str, ...], fault: str) -> None:
+def test_what_is_no_decision_is_refused(tmp_path: Path, stage: object, given: tuple[str, ...], problem: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         before(tmp_path, stage, *given)
-    assert str(raised.value) == fault.format(tmp_path / "stage.json")
+    assert str(raised.value) == problem.format(tmp_path / "stage.json")
 
 
 @pytest.mark.parametrize(
-    ("data", "fault"), [(None, "cannot be read: no such file or directory"), (b"{", "is no JSON"), (b"\xff", "is no")]
+    ("data", "problem"), [(None, "cannot be read: no such file or directory"), (b"{", "is no JSON"), (b"\xff", "is no")]
 )
-def test_a_stage_file_that_is_missing_or_no_json_is_refused(tmp_path: Path, data: bytes | None, fault: str) -> None:
+def test_a_stage_file_that_is_missing_or_no_json_is_refused(tmp_path: Path, data: bytes | None, problem: str) -> None:
     file = tmp_path / "stage.json"
     if data is not None:
         file.write_bytes(data)
-    with pytest.raises(InvalidInput, match=fault):
+    with pytest.raises(InvalidInput, match=problem):
         decided_before((), file)
 
 

@@ -293,9 +293,9 @@ def test_what_the_clone_looks_like(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_step_is_refused_with_its_place(steps: str, where: str, said: str) -> None:
-    fault = refused(steps)
-    assert fault.where == where
-    assert said in str(fault)
+    problem = refused(steps)
+    assert problem.where == where
+    assert said in str(problem)
 
 
 def test_a_recipe_that_is_none() -> None:

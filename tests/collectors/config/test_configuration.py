@@ -306,8 +306,11 @@ def test_autopilot_beside_another_autonomy_is_refused() -> None:
 
 
 def test_a_flag_that_does_not_fit_is_named() -> None:
-    fault = refusal(lambda: read_flags({"--max-candidates": 0}))
-    assert (fault.where, str(fault)) == ("--max-candidates", "--max-candidates: expected a whole number from 1, got 0")
+    problem = refusal(lambda: read_flags({"--max-candidates": 0}))
+    assert (problem.where, str(problem)) == (
+        "--max-candidates",
+        "--max-candidates: expected a whole number from 1, got 0",
+    )
 
 
 def test_what_binds_a_token_has_no_flag() -> None:
@@ -362,8 +365,8 @@ def test_of_two_variables_of_one_key_the_first_counts() -> None:
     ],
 )
 def test_a_variable_that_does_not_fit_is_named_with_what_would(variable: str, text: str, said: str) -> None:
-    fault = refusal(lambda: read_environment({variable: text}))
-    assert (fault.where, str(fault)) == (variable, f"{variable}: {said}")
+    problem = refusal(lambda: read_environment({variable: text}))
+    assert (problem.where, str(problem)) == (variable, f"{variable}: {said}")
 
 
 @pytest.mark.parametrize(
@@ -422,8 +425,8 @@ def test_a_variable_names_another_file(tmp_path: Path) -> None:
 
 def test_a_file_that_is_named_has_to_be_there_and_the_null_device_is_none(tmp_path: Path) -> None:
     gone = tmp_path / "gone.toml"
-    fault = refusal(lambda: read_configuration({}, {"BASE_BRANCH_CONFIG": str(gone)}, None))
-    assert str(fault) == f"{gone} does not exist"
+    problem = refusal(lambda: read_configuration({}, {"BASE_BRANCH_CONFIG": str(gone)}, None))
+    assert str(problem) == f"{gone} does not exist"
     assert read_configuration({}, {"BASE_BRANCH_CONFIG": os.devnull}, None).held == merge(())
 
 
@@ -479,10 +482,10 @@ def test_a_wrong_key_or_value_is_named_by_file_and_path(
     text: str, where: str, said: str, hint: str | None, user_file: Path
 ) -> None:
     put(user_file, text)
-    fault = refusal(lambda: read_configuration({}, {}, None, lambda: user_file))
-    assert (fault.where, str(fault)) == (where, f"{where}: {said} (in {user_file})")
+    problem = refusal(lambda: read_configuration({}, {}, None, lambda: user_file))
+    assert (problem.where, str(problem)) == (where, f"{where}: {said} (in {user_file})")
     if hint is not None:
-        assert fault.hint == hint
+        assert problem.hint == hint
 
 
 @pytest.mark.parametrize(
@@ -503,10 +506,10 @@ def test_a_file_that_is_no_configuration_stops_the_run(
     data: bytes, said: str, source: str, top: Path, user_file: Path
 ) -> None:
     path = put(top / REPOSITORY_FILE if source == "repository" else user_file, data)
-    fault = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
-    assert str(fault).startswith(f"{path} {said}")
+    problem = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
+    assert str(problem).startswith(f"{path} {said}")
     # The decoding error keeps the bytes that it was given: a file's tokens with them.
-    assert not isinstance(fault.__cause__, UnicodeError)
+    assert not isinstance(problem.__cause__, UnicodeError)
 
 
 def test_the_largest_file_is_still_read(user_file: Path) -> None:
@@ -530,8 +533,8 @@ def test_what_is_no_readable_file_stops_the_run_at_once(kind: str, top: Path, us
         said = str(refusal(lambda path=path: read_bounded(path, str(path), follow=True)))  # type: ignore[misc] # a default
         assert "is no regular file" in said or "cannot be read: " in said
     if kind in ("fifo", "folder"):
-        fault = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
-        assert str(fault) == f"{top / REPOSITORY_FILE} is no regular file"
+        problem = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
+        assert str(problem) == f"{top / REPOSITORY_FILE} is no regular file"
 
 
 def test_a_folder_that_is_not_there_or_a_file_in_its_place_is_no_file(tmp_path: Path) -> None:
@@ -550,9 +553,9 @@ def test_the_repository_may_set_what_its_table_says_and_nothing_else(top: Path, 
         if name in REPOSITORY_MAY_SET:
             assert read_configuration({}, {}, top, lambda: user_file).origins[name].source == "repository"
             continue
-        fault = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
-        assert (fault.where, str(fault)) == (name, f"{name}: a repository's file may not set this (in {path})")
-        assert fault.hint
+        problem = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
+        assert (problem.where, str(problem)) == (name, f"{name}: a repository's file may not set this (in {path})")
+        assert problem.hint
 
 
 def test_the_table_holds_no_host_no_token_no_policy() -> None:
@@ -571,24 +574,24 @@ def test_the_table_holds_no_host_no_token_no_policy() -> None:
 
 def test_a_token_in_a_repository_is_never_shown_and_has_to_go(top: Path, user_file: Path) -> None:
     put(top / REPOSITORY_FILE, toml("jira.token", TOKEN))
-    fault = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
-    assert fault.hint == "take the token out of the repository and revoke it"
-    assert TOKEN not in everything(fault)
+    problem = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
+    assert problem.hint == "take the token out of the repository and revoke it"
+    assert TOKEN not in everything(problem)
 
 
 @pytest.mark.parametrize("key", ["github.token", "github.enterpriseToken"])
 def test_the_github_tokens_are_the_environments_alone(key: str, user_file: Path) -> None:
     put(user_file, toml(key, TOKEN))
-    fault = refusal(lambda: read_configuration({}, {}, None, lambda: user_file))
-    assert str(fault) == f"{key}: the user's file may not set this (in {user_file})"
-    assert fault.hint == f"set it by {' or '.join(KEYS[key].variables)}"
-    assert TOKEN not in everything(fault)
+    problem = refusal(lambda: read_configuration({}, {}, None, lambda: user_file))
+    assert str(problem) == f"{key}: the user's file may not set this (in {user_file})"
+    assert problem.hint == f"set it by {' or '.join(KEYS[key].variables)}"
+    assert TOKEN not in everything(problem)
 
 
 def test_a_repositorys_order_cannot_lead_past_on_conflict(tmp_path: Path) -> None:
-    fault = refusal(lambda: read(repository="resolveOrder = ['derived', 'default']\n", folder=tmp_path))
-    assert fault.where == "resolveOrder"
-    assert "has to hold remembered too" in str(fault)
+    problem = refusal(lambda: read(repository="resolveOrder = ['derived', 'default']\n", folder=tmp_path))
+    assert problem.where == "resolveOrder"
+    assert "has to hold remembered too" in str(problem)
     assert read(user="resolveOrder = ['derived', 'default']\n", folder=tmp_path).settings.resolve_order == (
         "derived",
         "default",
@@ -599,8 +602,8 @@ def test_a_repositorys_order_cannot_lead_past_on_conflict(tmp_path: Path) -> Non
 
 def test_the_nearest_key_offered_to_a_repository_is_one_that_it_may_set(top: Path, user_file: Path) -> None:
     put(top / REPOSITORY_FILE, "onConflicts = 'ask'\n")
-    fault = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
-    assert fault.hint == f"known: {', '.join(REPOSITORY_MAY_SET)}"
+    problem = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
+    assert problem.hint == f"known: {', '.join(REPOSITORY_MAY_SET)}"
 
 
 @pytest.mark.parametrize(
@@ -617,9 +620,9 @@ def test_a_link_out_of_the_work_tree_is_not_followed(target: str, said: str, top
     put(top.parent / "secret.toml", f"remote = '{TOKEN}'\n")
     put(top / ".git" / "config", "")
     (top / REPOSITORY_FILE).symlink_to(target)
-    fault = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
-    assert str(fault).startswith(f"{top / REPOSITORY_FILE} {said}")
-    assert TOKEN not in everything(fault)
+    problem = refusal(lambda: read_configuration({}, {}, top, lambda: user_file))
+    assert str(problem).startswith(f"{top / REPOSITORY_FILE} {said}")
+    assert TOKEN not in everything(problem)
 
 
 def test_a_link_through_a_linked_folder_out_of_the_work_tree_is_not_followed(top: Path, user_file: Path) -> None:
@@ -791,9 +794,9 @@ def test_an_api_url_is_its_own_hosts_alone(tmp_path: Path) -> None:
 # Secrets.
 
 
-def everything(fault: BaseException) -> str:
+def everything(error: BaseException) -> str:
     """All that a traceback with its chain would show."""
-    return "".join(traceback.format_exception(fault)) + repr(fault) + str(getattr(fault, "hint", ""))
+    return "".join(traceback.format_exception(error)) + repr(error) + str(getattr(error, "hint", ""))
 
 
 def test_nothing_shows_a_secret(caplog: pytest.LogCaptureFixture) -> None:

@@ -516,9 +516,9 @@ def test_a_fault_of_no_known_kind_keeps_its_name() -> None:
 
 
 def test_an_untrusted_certificate_says_why() -> None:
-    fault = ssl.SSLCertVerificationError(1, "certificate verify failed")
-    fault.verify_message = "self-signed certificate"
-    wrapped = OSError("wrapped", fault)
+    problem = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    problem.verify_message = "self-signed certificate"
+    wrapped = OSError("wrapped", problem)
     assert transport_failure(wrapped, site_at(1)) == Failure(
         kind="tls", detail=f"{HOST} could not be trusted: self-signed certificate", host=HOST
     )

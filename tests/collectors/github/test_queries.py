@@ -160,7 +160,7 @@ def relaxed(node: Any) -> Any:
     return {"anyOf": [found, {"type": "null"}]}
 
 
-def faults(openapi: Any, name: str, value: object) -> list[str]:
+def problems(openapi: Any, name: str, value: object) -> list[str]:
     # Beside the schema stands what it refers to.
     known = openapi["components"]["schemas"][name]
     strict = known | {"additionalProperties": False, "components": openapi["components"]}
@@ -171,17 +171,17 @@ def faults(openapi: Any, name: str, value: object) -> list[str]:
 def test_the_test_servers_answers_are_of_githubs_shapes(hub: Hub, openapi: Any, path: str) -> None:
     answer = ask(hub, path)
     for each in answer if isinstance(answer, list) else [answer]:
-        assert faults(openapi, PATHS[path], each) == []
+        assert problems(openapi, PATHS[path], each) == []
 
 
 def test_a_comments_answer_is_of_githubs_shape(hub: Hub, openapi: Any) -> None:
-    assert faults(openapi, "issue-comment", ask(hub, "/repos/acme/app/issues/49/comments", {"body": "x"})) == []
+    assert problems(openapi, "issue-comment", ask(hub, "/repos/acme/app/issues/49/comments", {"body": "x"})) == []
 
 
 def test_the_look_at_shapes_finds_a_wrong_one(openapi: Any) -> None:
-    assert faults(openapi, "issue", {"number": "49"}) != []
-    assert faults(openapi, "issue", {"numbr": 49}) != []
-    assert faults(openapi, "issue", {"milestone": {"due_on": 7}}) != []
+    assert problems(openapi, "issue", {"number": "49"}) != []
+    assert problems(openapi, "issue", {"numbr": 49}) != []
+    assert problems(openapi, "issue", {"milestone": {"due_on": 7}}) != []
 
 
 @pytest.mark.parametrize("path", sorted(PATHS))

@@ -54,8 +54,8 @@ def refused(data: bytes) -> InvalidInput:
 def read_or_refuse(data: bytes) -> Issue | InvalidInput:
     try:
         return read(data)
-    except InvalidInput as fault:
-        return fault
+    except InvalidInput as error:
+        return error
 
 
 # What is read.
@@ -122,10 +122,10 @@ def test_a_state_that_is_given_stands() -> None:
     ],
 )
 def test_the_dotted_path_of_the_fault(data: str, where: str | None, said: str) -> None:
-    fault = refused(data.encode())
-    assert fault.where == where
-    assert str(fault) == f"{where}: {said} (in the issue on standard input)".removeprefix("None: ")
-    assert fault.code == "invalid-input"
+    problem = refused(data.encode())
+    assert problem.where == where
+    assert str(problem) == f"{where}: {said} (in the issue on standard input)".removeprefix("None: ")
+    assert problem.code == "invalid-input"
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_messages_become_places(message: str, expected: tuple[str, str | None]) 
 
 def test_a_hostile_key_stays_on_one_line_and_short() -> None:
     key = 'line\nbreak" ' + "x" * 500
-    fault = refused(json.dumps({"key": "A", key: 1}).encode())
-    assert fault.where is not None
-    assert fault.where.startswith('["line\\nbreak\\" xxx')
-    assert len(fault.where) < 120
+    problem = refused(json.dumps({"key": "A", key: 1}).encode())
+    assert problem.where is not None
+    assert problem.where.startswith('["line\\nbreak\\" xxx')
+    assert len(problem.where) < 120
 
 
 def test_paths_join() -> None:

@@ -370,7 +370,7 @@ def no_such_host() -> requests.exceptions.ConnectionError:
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind"),
+    ("error", "kind"),
     [
         (no_such_host(), "host-not-found"),
         (requests.exceptions.ConnectTimeout(), "timed-out"),
@@ -384,16 +384,16 @@ def no_such_host() -> requests.exceptions.ConnectionError:
         (requests.exceptions.RequestException(TOKEN), "unknown"),
     ],
 )
-def test_what_a_client_raises(fault: Exception, kind: str) -> None:
-    found = fault_of_exception(JiraSite(url=f"https://{HOST}", token=TOKEN), fault)
+def test_what_a_client_raises(error: Exception, kind: str) -> None:
+    found = fault_of_exception(JiraSite(url=f"https://{HOST}", token=TOKEN), error)
     assert (found.kind, found.host) == (kind, HOST)
     assert TOKEN not in found.detail
 
 
 def test_exceptions_in_a_circle_end() -> None:
-    fault = requests.exceptions.RequestException()
-    fault.__context__ = ValueError(fault)
-    assert fault_of_exception(JiraSite(url=f"https://{HOST}"), fault).kind == "unknown"
+    problem = requests.exceptions.RequestException()
+    problem.__context__ = ValueError(problem)
+    assert fault_of_exception(JiraSite(url=f"https://{HOST}"), problem).kind == "unknown"
 
 
 @pytest.mark.parametrize("token", ["two\nlines", "\u2026"])

@@ -23,7 +23,7 @@ from candidates.run.decide import Policy, decide
 from candidates.run.replay import recollected
 from collectors.errors import InvalidInput
 from ranking.facts import Candidate, Convention, Evidence, Failure, Issue, IssueVersion, Ranking, Tag
-from ranking.names import shown
+from ranking.names import printable
 from ranking.ranker import rank
 from tests.ranking.facts_builder import NOW, facts, unhurried, wants
 from tests.support.html_reader import PLAIN_TAGS, Page, read_page
@@ -51,7 +51,7 @@ def checked(record: Recorded) -> Page:
     """The page of a record, found sound in every way that does not depend on what it says."""
     text = page(record)
     read = read_page(text)
-    assert read.faults == ()
+    assert read.problems == ()
     assert read.tags().keys() <= PLAIN_TAGS
     for element in read.elements:
         fetching = {k: v for k, v in element.attributes.items() if k in _FETCHING or k.startswith("on")}
@@ -270,8 +270,8 @@ def is_text(record: Recorded, text: str) -> None:
     """The page has the text, made visible, as text and nothing else."""
     read = checked(record)
     assert refuses_all_but_its_style(read)
-    assert shown(text) in read.below("notes")
-    assert shown(text) in read.below("candidates")
+    assert printable(text) in read.below("notes")
+    assert printable(text) in read.below("candidates")
     page(record).encode()
 
 
@@ -280,14 +280,14 @@ def test_text_from_outside_stays_text(text: str) -> None:
     record = hostile(text)
     is_text(record, text)
     read = checked(record)
-    assert shown(text) in [e.said for e in read.all("code")]
-    assert shown(text) in read.below("sources")
+    assert printable(text) in [e.said for e in read.all("code")]
+    assert printable(text) in read.below("sources")
     # Without facts the same, by the other way through.
     alone = Recorded(
         kind="state", name=text, ranking=record.ranking, branch=text, source=text, trail=record.trail, log=(text,)
     )
     is_text(alone, text)
-    assert shown(text) in checked(alone).one("h1").said
+    assert printable(text) in checked(alone).one("h1").said
 
 
 @unhurried

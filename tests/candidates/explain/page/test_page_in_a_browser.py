@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from candidates.explain.page.page import page
-from ranking.names import shown
+from ranking.names import printable
 from tests.candidates.explain.page.test_page import HOSTILE, TIED, hostile, of
 from tests.support.html_reader import read_page
 from tests.support.servers import _serving
@@ -116,7 +116,7 @@ def test_a_hostile_page_renders_with_its_style_and_fetches_nothing(tmp_path: Pat
     assert [e.attributes["title"] for e in found.all("li") if "title" in e.attributes] == [
         e.attributes["title"] for e in source.all("li") if "title" in e.attributes
     ]
-    assert shown("|".join(HOSTILE)) in [e.said for e in found.all("code")]
+    assert printable("|".join(HOSTILE)) in [e.said for e in found.all("code")]
     assert len(found.all("circle")) > len(HOSTILE[:3])
 
 

@@ -14,7 +14,7 @@ from candidates.explain.page.time_axis import axis_over
 from candidates.explain.page.timeline import Lane, Mark, Shared, Timeline, read_timeline
 from candidates.run.replay import recollected
 from ranking.facts import Tag
-from ranking.names import shown
+from ranking.names import printable
 from ranking.versions import Version
 from tests.ranking.facts_builder import NOW, chose, facts, wants
 from tests.support.html_reader import PLAIN_TAGS, read_page
@@ -176,7 +176,7 @@ def test_the_picture_has_a_lane_for_each_branch_in_one_row_with_its_name() -> No
     found = lines_of(FORKED)
     text = figure(found, "8.4", {"8.4": "answer"})
     picture = read_page(text)
-    assert picture.faults == ()
+    assert picture.problems == ()
     names = [e.attributes["title"] for e in picture.all("li") if "title" in e.attributes]
     assert names == ["main", "8.5", "8.4", "8.3"]
     assert [e.said for e in picture.all("li", "answer")] == ["answer8.4"]
@@ -210,10 +210,10 @@ def test_whatever_a_timeline_names_stays_text(text: str, *, dated: bool) -> None
     )
     for written in (figure(timeline, text, {text: "answer"}), "<table>" + "".join(in_words(timeline)) + "</table>"):
         read = read_page(written)
-        assert read.faults == ()
+        assert read.problems == ()
         assert read.tags().keys() <= PLAIN_TAGS
-        assert shown(text) in " ".join(e.said for e in (*read.all("title"), *read.all("td")))
-    assert [e.said for e in read_page(figure(timeline, text, {})).all("code")] == [shown(text), "8.4"]
+        assert printable(text) in " ".join(e.said for e in (*read.all("title"), *read.all("td")))
+    assert [e.said for e in read_page(figure(timeline, text, {})).all("code")] == [printable(text), "8.4"]
 
 
 def test_no_two_labels_of_a_lane_stand_on_one_another() -> None:
